@@ -9,87 +9,78 @@ from playwright.sync_api import Page, expect
 from spor_tasks import report
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from tests.browser.steps import PHONE, Opener, choose, shown
-from tests.support import attribute_runs, cell_runs, table_runs
+from tests.support import attribute_runs, cell_runs, table_runs, twin_runs
 from tests.support.invented_runs import HOSTILE
-from tests.support.twin_runs import OUTPUTS, spec_of, write_run
 
-Reported = Callable[[Callable[[Path], object]], Path]
+Open = Callable[..., Page]
 
 
 @pytest.fixture
-def reported(tmp_path: Path) -> Reported:
-    """Report runs that a function writes, and return the page."""
+def reported(tmp_path: Path, open_page: Opener) -> Callable[[Callable[[Path], object]], Open]:
+    """Report runs that a function writes; return what opens the page."""
 
-    def made(write: Callable[[Path], object]) -> Path:
+    def made(write: Callable[[Path], object]) -> Open:
         write(tmp_path / "runs")
         report.write([tmp_path / "runs"], tmp_path)
-        return tmp_path / report.PAGE
+        return lambda *state, **how: open_page(*state, **how, file=tmp_path / report.PAGE)
 
     return made
 
 
-def heads(page: Page, side: int) -> list[str]:
-    return [text.split()[0] for text in page.locator(f".cells th.about-{side}").all_inner_texts()]
+def fits(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-def test_attributes_are_compared_with_the_requested_ones(
-    open_page: Opener, reported: Reported
-) -> None:
-    file = reported(attribute_runs.write)
-    page = open_page("#sample=0", file=file)
-    shown(page, 0)
-    expect(page.locator("#sample .note", has_text="judged as")).to_have_text(
-        "judged as: sentiment Negative, tense Past (requested: Present), topic Food"
-    )
-    verdicts = page.locator("#sample td.verdict").all_inner_texts()
-    assert verdicts == ["✓ expressed", "✗ missing", "✓ expressed"]
+def test_attributes_are_compared_with_the_requested_ones(reported: Callable[..., Open]) -> None:
+    page = reported(attribute_runs.write)("#sample=0")
+    judged = page.locator("#sample .note", has_text="judged as")
+    text = "judged as: sentiment Negative, tense Past (requested: Present), topic Food"
+    expect(judged).to_have_text(text)
+    verdicts = page.locator("#sample td.verdict")
+    expect(verdicts).to_have_text(["✓ expressed", "✗ missing", "✓ expressed"])
     page.keyboard.press("j")
     shown(page, 1)
-    assert page.locator("#sample td.verdict").count() == 0  # nobody judged
+    assert verdicts.count() == 0  # nobody judged
     page.keyboard.press("j")
     shown(page, 2)
-    expect(page.locator("#sample .note", has_text="judged as")).to_contain_text(HOSTILE[0][:5])
-    assert page.locator("#sample .note", has_text="judged as").locator("script, img").count() == 0
+    expect(judged).to_contain_text(HOSTILE[0][:5])
+    assert judged.locator("script, img").count() == 0
 
 
-def test_highlighted_cells_say_what_the_output_tells(open_page: Opener, reported: Reported) -> None:
+def test_highlighted_cells_say_what_the_output_expresses(reported: Callable[..., Open]) -> None:
     samples = TOTTO_MINI.part("test")[:4]
-    unit = samples[1].units[0]
-    outputs = [samples[0].references[0], f"There is {unit[1]}.", "Nothing.", "Nothing."]
-    last = cell_runs.harmful()
-    file = reported(lambda folder: cell_runs.write_run(folder, samples, outputs, last=last))
-    page = open_page("#sample=0", file=file)
-    shown(page, 0)
+    outputs = [samples[0].references[0], "Nothing.", "Nothing.", "Nothing."]
+    harmful = cell_runs.harmful()
+    opened = reported(lambda folder: cell_runs.write_run(folder, samples, outputs, last=harmful))
+    page = opened("#sample=0")
     expect(page.locator(".cells .highlighted")).to_have_count(len(samples[0].units))
     for number, each in enumerate(samples[0].units):
         expect(page.locator(f'.cells [data-unit="{number}"]')).to_contain_text(each[1])
     page.locator(".cells [data-unit='1']").hover()
     expect(page.locator(".cells .lit")).to_have_count(1)
     expect(page.locator(".output mark.lit").first).to_be_visible()
-    page.keyboard.press("End")
-    page = open_page("#sample=3", PHONE, scheme="dark", file=file)
-    shown(page, 3)
+    page = opened("#sample=3", PHONE, scheme="dark")
     assert page.locator(".cells tr").count() < 30
     expect(page.locator(".cells")).to_contain_text("rows not shown")
     expect(page.locator('.cells [data-unit="0 1"]')).to_contain_text("cell 57")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert fits(page)
     page.locator("#query").fill("cell 57")
     expect(page.locator("#count")).to_have_text("1 of 4 samples")
 
 
 def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
-    open_page: Opener, reported: Reported
+    reported: Callable[..., Open],
 ) -> None:
-    file = reported(table_runs.write)
-    page = open_page("#sample=0", file=file)
-    shown(page, 0)
-    assert heads(page, 0) == ["baker", "goats"]
+    opened = reported(table_runs.write)
+    page = opened("#sample=0")
+    heads = page.locator(".cells th.about-0").all_inner_texts()
+    assert [text.split()[0] for text in heads] == ["baker", "goats"]
     expect(page.locator("#sample .note").first).to_contain_text("read as false: eq{1;")
-    page = open_page("#sample=3", PHONE, file=file)
+    page = opened("#sample=3", PHONE)
     expect(page.locator(".cells tbody tr")).to_have_count(1 + table_runs.ROWS)
     expect(page.locator(".cells tbody tr").nth(1)).to_contain_text(HOSTILE[0])
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page = open_page(file=file)
+    assert fits(page)
+    page = opened()
     choose(page, "part", "adversarial")
     notes = page.locator("#sample .outputs").first.locator(".note")
     expect(notes.first).to_contain_text("log likelihood -20.00, -2.000 by token")
@@ -99,10 +90,9 @@ def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
     expect(page.locator("#sample .fault")).to_have_count(0)
 
 
-def test_each_output_names_its_side_and_order(open_page: Opener, reported: Reported) -> None:
-    spec = spec_of("order_invariance", "main")
-    file = reported(lambda folder: write_run(folder, spec, OUTPUTS, "original", 0.0))
-    page = open_page("#beside=none", file=file)
+def test_each_output_names_its_side_and_order(reported: Callable[..., Open]) -> None:
+    run = twin_runs.spec_of("order_invariance", "main"), twin_runs.OUTPUTS, "original", 0.0
+    page = reported(lambda folder: twin_runs.write_run(folder, *run))("#beside=none")
     expect(page.locator(".outputs .order")).to_have_text(
         [
             f"Output for {side}, input order {order}"
