@@ -181,6 +181,10 @@ def test_one_of_several_results_is_not_chosen(tmp_path: Path) -> None:
         write_whole(tmp_path / "seeds", name, arm="invisible", seed=seed)
     (problem,) = exported(tmp_path / "seeds", tmp_path)
     assert "seed 0" in problem.what
+    files = [write_whole(tmp_path / "some", str(n), arm="invisible", seed=n) for n in range(2)]
+    harm(files[1], "no date")
+    exported(tmp_path / "some", tmp_path)
+    assert entries(tmp_path) == {}
 
 
 def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ SHIP = Sample(
 )
 ORDERED = replace(SHIP, challenge=Orders(((0, 1), (1, 0)), ((0, 1),)))
 TERSE = replace(SHIP, references=("Morvmouth 46 metres",))
+ELM = Sample("8", "e2e", (AttributeValue("near", "Elm"),), ())
 CHESS = Sample("7", "mini", (Triple("Chess", "country", "United_States"),), ())
 PORT = Sample(
     id="2",
@@ -120,6 +121,7 @@ def test_other_ways_to_copy_are_marked(sample: Sample, output: str, copied: str)
         (SHIP, "Marvmuth, 46 metres.", (Fault.DOUBT,)),
         (SHIP, "Morvmouth, 45 metres.", (Fault.DOUBT,)),
         (SHIP, "Morvmouth, 46.", (Fault.DOUBT,)),
+        (ELM, "Near the Elms.", (Fault.DOUBT,)),  # too short to be inflected
         (CHESS, "Chess is American.", ()),  # a synonym
         *(
             (SHIP, output, (Fault.EMPTY, Fault.UNIT))
@@ -134,6 +136,7 @@ def test_other_ways_to_copy_are_marked(sample: Sample, output: str, copied: str)
             for output in (
                 "A/S A/S A/S A/S A",
                 "so so so so so so so",
+                "In the port of the town there, in the port of the town there,",
                 "The town is known for soup. The town is known for soup.",
             )
         ),
@@ -142,6 +145,7 @@ def test_other_ways_to_copy_are_marked(sample: Sample, output: str, copied: str)
             for output in (
                 "The town is known for soup, a town is known for soup.",
                 "of the of the of the",
+                "In the port of the town there, in the port of the town,",
             )
         ),
         (SHIP, "Morvmouth, 46 metres and", (Fault.UNFINISHED,)),

@@ -163,13 +163,17 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
         rows: list[Any] = [
             sample_row(samples[number], ["Greyport."], {"parent": 40.0}) for number in numbers
         ]
+        rows[1]["doc"]["prompt"] = arm
         write_samples(result, TASK, rows)
     html = page_of(tmp_path)
     (test,) = chunk(html, 0)["tests"]
     assert [run["samples"] for run in test["runs"]] == [[0, 1], [2, 1]]
     assert [row["id"] for row in packed_rows(html, test)] == [sample.id for sample in samples]
-    own = test["traits"][2]
-    assert (own["category"], own["predicate"]) == (None, ["food", "area"])
+    shared = packed_rows(html, test)[1]["inputs"]
+    own = [[row.get("inputs") for row in packed_rows(html, run)] for run in test["runs"]]
+    assert (shared, own) == (["atom"], [[None, None], [None, ["combination"]]])
+    traits = test["traits"][2]
+    assert (traits["category"], traits["predicate"]) == (None, ["food", "area"])
 
 
 def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import io
 import re
 import unicodedata
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spor_tasks.core.visible import visible
@@ -48,6 +48,10 @@ def test_in_latex_nothing_is_a_command_of_its_own(text: str) -> None:
 
 
 @given(TEXTS)
+@example("@x")
+@example(" =x")
+@example("+x")
+@example("-x")
 def test_in_csv_it_is_one_field_and_no_formula(text: str) -> None:
     field = csv_field(text)
     assert not field.lstrip().startswith(("=", "+", "-", "@"))

@@ -120,12 +120,14 @@ COVERED_FROM_ABOVE: Sizes = [
     [(1, 1), (1, 1), (1, 2), (1, 2), *[(1, 1)] * 21],
     [(2, 1), (1, 1)],
 ]
+REACHING_PAST_HIDDEN_ROWS: Sizes = [*[[]] * 37, [(1, 4)], *[[]] * 2, [(1, 1)]]
 BESIDE_A_SHORT_ROW: Sizes = [*[[]] * 37, [*[(1, 1)] * 5, (1, 2)], *[[]] * 2, [(1, 1)]]
 
 
 @given(highlighted())
 @example((COVERED_FROM_ABOVE, [(0, 0)]))
 @example((BESIDE_A_SHORT_ROW, [(40, 0)]))
+@example((REACHING_PAST_HIDDEN_ROWS, [(40, 0)]))
 def test_a_cell_stands_in_its_column_whatever_is_left_out(
     table: tuple[Sizes, list[tuple[int, int]]],
 ) -> None:
