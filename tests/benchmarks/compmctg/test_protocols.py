@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import re
 import runpy
 import subprocess
 import sys
@@ -162,14 +161,3 @@ def test_a_space_of_ones_own(tmp_path: Path) -> None:
     assert space.combination({"mood": "sad", "size": "M"}, "here") == ("sad", "M")
     with pytest.raises(CorpusError, match="mood"):
         space.combination({"size": "M"}, "here")
-
-
-def test_the_page_has_the_numbers_of_splits() -> None:
-    page = (REPOSITORY / "docs" / "datasets.md").read_text("utf-8")
-    for space in SPACES:
-        cells = [str(len(space.combinations)), "1", str(len(space.combinations)), *4 * [""]]
-        for at, protocol in enumerate(("acd", "fewshot")):
-            if of := splits.facts()["splits"][space.name].get(protocol):
-                cells[3 + at] = f"{len(of['unseen'])} of {of['ties']:,}"
-                cells[5 + at] = f"{of['divergence']:.4f}"
-        assert re.sub(" +", " ", f"| `{space.name}` | {' | '.join(cells)} |") in page

@@ -11,7 +11,7 @@ from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core import codec, files
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
+from spor_tasks.core.sample import AttributeValue, SampleMaker, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.sources import Repository
@@ -22,22 +22,34 @@ from tests.support.soak import some
 RELEASED = [spec for spec in SPOR.sets() if spec.name.protocol == "published"]
 
 
+MATCH = "train_e2e_order-invariance_match"
+FACTS = [AttributeValue("food", "fish"), AttributeValue("area", "harbour")]
+make = SampleMaker("e2e")
+ORIGINAL = make(FACTS, ["At the harbour the Gull has fish."], name="Gull")
+RELEASE = {
+    "train_e2e_order-invariance_original": ORIGINAL,
+    MATCH: make(FACTS[::-1], ORIGINAL.references, name="Gull"),
+    "test_e2e_order-invariance_cwio": ORIGINAL,
+}
+"""A corpus and test set of ours, of which Match follows, as its role says."""
+
+
 @pytest.fixture
-def own_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with sets of ours, which the commit is made to hold."""
-    texts = {}
-    for name in ("train_webnlg_systematicity_atom", "train_webnlg_systematicity_combination"):
-        texts[published.path(name)] = name
-    texts[published.path("test_webnlg_systematicity")] = "test"
+def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with sets of ours but for Match; the commit is made to hold all of them."""
     manifest = {}
-    for path, text in texts.items():
-        sample = SampleMaker("webnlg")([Triple("Gull", "crew", "4")], [text])
-        files.write_rows(tmp_path / path, [codec.to_row(sample)])
-        content = (tmp_path / path).read_bytes()
-        blob = sources.blob_id(content)
-        manifest[path] = sources.SourceFile(path, blob, "needed")
+    for name, sample in RELEASE.items():
+        path, row = published.path(name), codec.to_row(sample)
+        role = "rebuilt" if name == MATCH else "needed"
+        manifest[path] = sources.SourceFile(path, sources.blob_id(files.encode_row(row)), role)
+        if name != MATCH:
+            files.write_rows(tmp_path / path, [row])
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     return tmp_path
+
+
+def load(folder: Path) -> SplitPair:
+    return published.load("order_invariance", "e2e", folder, part="cwio")
 
 
 def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
@@ -52,87 +64,36 @@ def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
     assert {sources.SPOR.files()[path].role for path in asked} == {"needed", "rebuilt"}
 
 
-def test_arms_and_test_set_are_read_in_their_places(own_release: Path) -> None:
-    pair = published.load("systematicity", "webnlg", own_release)
-    assert (pair.aspect, pair.corpus, pair.protocol) == ("systematicity", "webnlg", "published")
-    assert [split.name for split in pair.splits] == ["atom", "combination", "test"]
-    assert [split.samples[0].references[0] for split in pair.splits] == [
-        "train_webnlg_systematicity_atom",
-        "train_webnlg_systematicity_combination",
-        "test",
-    ]
-
-
-def test_an_edited_set_is_refused_and_named(own_release: Path) -> None:
-    path = own_release / published.path("train_webnlg_systematicity_combination")
-    path.write_bytes(path.read_bytes().replace(b"Gull", b"Crow"))
-    with pytest.raises(CorpusError, match="not the published file") as caught:
-        published.load("systematicity", "webnlg", own_release)
-    assert caught.value.where == str(path)
-
-
-@pytest.fixture
-def own_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a corpus and test set of ours, of which Match follows but does not lie there.
-
-    The commit is made to hold all of them.
-    """
-    make = SampleMaker("e2e")
-    train = make(
-        [AttributeValue("food", "fish"), AttributeValue("area", "harbour")],
-        ["At the harbour the Gull has fish."],
-        name="Gull",
-    )
-    match = make(train.units[::-1], train.references, name="Gull")
-    manifest = {}
-    for name, sample in (
-        ("train_e2e_order-invariance_original", train),
-        ("train_e2e_order-invariance_match", match),
-        ("test_e2e_order-invariance_cwio", train),
-    ):
-        path, row = published.path(name), codec.to_row(sample)
-        content = files.encode_row(row)
-        blob = sources.blob_id(content)
-        role = "rebuilt" if sample is match else "needed"
-        manifest[path] = sources.SourceFile(path, blob, role)
-        files.write_rows(tmp_path / path, [row])
-    monkeypatch.setattr(Repository, "files", lambda _: manifest)
-    (tmp_path / published.path("train_e2e_order-invariance_match")).unlink()
-    return tmp_path
-
-
-def test_what_is_absent_is_rebuilt_from_the_corpus(own_corpus: Path) -> None:
-    pair = published.load("order_invariance", "e2e", own_corpus, part="cwio")
-    assert (pair.protocol, pair.part) == ("published", "cwio")
+def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt(release: Path) -> None:
+    pair = load(release)
+    assert (pair.aspect, pair.corpus, pair.protocol) == ("order_invariance", "e2e", "published")
+    assert pair.part == "cwio"
+    assert [split.name for split in pair.splits] == ["original", "match", "test"]
+    known = json.loads(published.REBUILT.read_bytes())
+    assert digest(pair.arms[1].samples) == known[MATCH]  # before it is built
     original, match = (arm.samples[0] for arm in pair.arms)
     assert match.units == original.units[::-1]
     assert pair.test.samples == (original,)
 
 
-def test_what_is_rebuilt_must_be_the_released_file(
-    own_corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = published.path("train_e2e_order-invariance_match")
-    manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
-    monkeypatch.setattr(Repository, "files", lambda _: manifest)
-    with pytest.raises(CorpusError, match="expected the digest 0000") as caught:
-        len(published.load("order_invariance", "e2e", own_corpus, part="cwio").arms[1].samples)
-    assert caught.value.where == f"{path}, rebuilt"
-
-
-def test_a_file_that_is_there_is_read_although_it_could_be_rebuilt(own_corpus: Path) -> None:
-    path = own_corpus / published.path("train_e2e_order-invariance_match")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"{}")
+@pytest.mark.parametrize("name", ["train_e2e_order-invariance_original", MATCH])
+def test_an_edited_set_is_refused_and_named(release: Path, name: str) -> None:
+    path = release / published.path(name)
+    files.write_rows(path, [codec.to_row(make(FACTS, ["A text."], name="Crow"))])
     with pytest.raises(CorpusError, match="not the published file") as caught:
-        len(published.load("order_invariance", "e2e", own_corpus, part="cwio").arms[1].samples)
+        len(load(release).arms[1].samples)
     assert caught.value.where == str(path)
 
 
-def test_an_arm_that_takes_long_is_not_built_before_it_is_needed(own_corpus: Path) -> None:
-    pair = published.load("order_invariance", "e2e", own_corpus, part="cwio")
-    known = json.loads(published.REBUILT.read_bytes())
-    assert digest(pair.arms[1].samples) == known["train_e2e_order-invariance_match"]
+def test_what_is_rebuilt_must_be_the_released_file(
+    release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = published.path(MATCH)
+    manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
+    monkeypatch.setattr(Repository, "files", lambda _: manifest)
+    with pytest.raises(CorpusError, match="expected the digest 0000") as caught:
+        len(load(release).arms[1].samples)
+    assert caught.value.where == f"{path}, rebuilt"
 
 
 @pytest.mark.real_data
