@@ -108,15 +108,6 @@ def test_a_damaged_adapter_is_refused(base: Path, adapter: Path, file: str, kind
         checkpoints.find_adapter(arguments(base, adapter))
 
 
-@pytest.mark.parametrize("kind", ["a number", "half of it", "no text", "a list"])
-def test_a_base_with_damaged_settings_is_refused(base: Path, kind: str) -> None:
-    for file in ("config.json", "tokenizer_config.json"):
-        damage.replace(base / file, kind)
-    for ask in (style, checkpoints.has_chat_template):
-        with pytest.raises(ConfigError, match=r"config\.json: (cannot be read|is not a JSON obj)"):
-            ask(arguments(base))
-
-
 def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:
     (tmp_path / "empty").mkdir()
     for base_folder, adapter_folder, fault in (
