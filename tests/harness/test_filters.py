@@ -1,6 +1,6 @@
 """Filters in tasks: cuts before scoring, their place in results, and faulty ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ PAIR = "spor_order_invariance_mini_main_icl_match"
 OF_TUNED = [{"function": "spor_first_line"}, {"function": "take_first"}]
 OF_UNTUNED = [{"function": f"spor_{name}"} for name in UNTUNED] + [{"function": "take_first"}]
 
+BLANK = ["\n", " \n \n", "", "\n\n", "\t\n"]
 PREFIXES = [
     "\n",
     "<think>\nHm.\n</think>\n\n",
@@ -47,25 +48,6 @@ def text_of(request: Instance) -> str:
     return str(request.doc["references"][0])
 
 
-def run(
-    task: str, prefixes: Sequence[str] = ("",), *, chat: bool = False, **metadata: object
-) -> dict[str, Any]:
-    """Evaluate a model that writes references after prefixes in turn, and more after them."""
-    model = (ChatLM if chat else ScriptedLM)(
-        lambda request: (
-            f"{prefixes[request.doc_id % len(prefixes)]}{text_of(request)}\nAnd on it goes."
-        )
-    )
-    manager = task_files.manager(None, **metadata)
-    return evaluate(model, task, manager=manager, limit=5, apply_chat_template=chat)
-
-
-def chain(result: dict[str, Any], task: str) -> Any:  # noqa: ANN401
-    (only,) = result["configs"][task]["filter_list"]
-    assert only["name"] == "none"
-    return [{"function": step["function"]} for step in only["filter"]]
-
-
 def scored(result: dict[str, Any], task: str) -> list[str]:
     return [text for row in result["samples"][task] for text in row["filtered_resps"]]
 
@@ -79,42 +61,46 @@ def test_lm_eval_knows_every_filter(name: str) -> None:
     assert found == [[FILTERS[name]("a:\nb"), FILTERS[name]("</think>c")], [""]]
 
 
+SHORT, LONG = ("first_line", "take_first"), (*UNTUNED, "take_first")
+INSTRUCTION = {"prompt_style": "instruction"}
+
+
 @pytest.mark.parametrize(
-    ("task", "settings"),
+    ("task", "metadata", "kind", "prefixes", "names"),
     [
-        (SHOWN, {}),
-        soak(PAIR, {}),
-        soak(PLAIN, {"prompt_style": "instruction"}),
-        soak(PLAIN, {"chat": True}),
-        (SHOWN, {"chat": True, "prompt_style": "instruction"}),
+        (PLAIN, {}, ScriptedLM, BLANK, SHORT),
+        (SHOWN, {}, ScriptedLM, PREFIXES, LONG),
+        soak(PAIR, {}, ScriptedLM, PREFIXES, LONG),
+        soak(PLAIN, INSTRUCTION, ScriptedLM, PREFIXES, LONG),
+        soak(PLAIN, {}, ChatLM, PREFIXES, LONG),
+        (SHOWN, INSTRUCTION, ChatLM, PREFIXES, LONG),
     ],
 )
-def test_reasoning_and_preambles_of_untuned_models_are_cut(
-    task: str, settings: dict[str, Any]
+def test_outputs_are_cut_before_they_are_scored(
+    task: str,
+    metadata: dict[str, str],
+    kind: type[ScriptedLM],
+    prefixes: list[str],
+    names: tuple[str, ...],
 ) -> None:
-    expected, found = run(task, **settings), run(task, PREFIXES, **settings)
+    def run(*before: str) -> tuple[dict[str, Any], ScriptedLM]:
+        model = kind(lambda request: f"{before[request.doc_id]}{text_of(request)}\nAnd on it goes.")
+        manager, chat = task_files.manager(None, **metadata), kind is ChatLM
+        return evaluate(model, task, manager=manager, limit=5, apply_chat_template=chat), model
+
+    (found, model), (expected, _) = run(*prefixes), run(*[""] * 5)
     assert found["results"] == expected["results"]
     assert scored(found, task) == scored(expected, task)
-    assert chain(found, task) == OF_UNTUNED
-    for row, prefix in zip(found["samples"][task], PREFIXES, strict=True):
+    assert {request.filters for request in model.requests} == {names}
+    (chain,) = found["configs"][task]["filter_list"]
+    assert filters.names(chain) == names
+    for row, prefix in zip(found["samples"][task], prefixes, strict=True):
         assert all(text.startswith(prefix) for [text] in row["resps"])
 
 
-def test_the_first_line_of_tuned_models_is_scored() -> None:
-    found = run(PLAIN, ["<think>\n"])
-    assert chain(found, PLAIN) == OF_TUNED
-    assert set(scored(found, PLAIN)) == {"<think>"}
-    assert run(PLAIN, ["\n \n"])["results"] == run(PLAIN)["results"]
-
-
-@pytest.mark.parametrize(
-    ("task", "names"),
-    [(PLAIN, ("first_line", "take_first")), (SHOWN, (*UNTUNED, "take_first"))],
-)
-def test_a_request_has_the_names_of_the_filters(task: str, names: tuple[str, ...]) -> None:
-    model = ScriptedLM(text_of)
-    evaluate(model, task, limit=1)
-    assert [request.filters for request in model.requests] == [names]
+def test_reasoning_of_tuned_models_is_scored() -> None:
+    model = ScriptedLM(lambda request: f"<think>\n{text_of(request)}")
+    assert scored(evaluate(model, PLAIN, limit=1), PLAIN) == ["<think>"]
 
 
 def test_filters_are_added_once_and_only_to_our_chains() -> None:

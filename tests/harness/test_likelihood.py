@@ -1,7 +1,8 @@
 """Tasks of likelihoods: those of plain transformers, their tokens, and their requests."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,19 +36,23 @@ def requests(name: str, limit: int = 3, **metadata: object) -> list[Instance]:
     return list(task.instances)
 
 
+@cache
+def plain(folder: Path) -> tuple[Any, Any]:
+    """Return a checkpoint's model and tokenizer as transformers loads them."""
+    kind = AutoModelForSeq2SeqLM if "t5" in folder.name else AutoModelForCausalLM
+    return kind.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+
 def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
     """Return the log likelihood of a text and its end by transformers alone, and its tokens."""
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    end = tokenizer.eos_token_id
-    target = [*tokenizer(text, add_special_tokens=False)["input_ids"], end]
-    given = tokenizer(prompt)["input_ids"]
+    model, tokenizer = plain(folder)
+    target = [*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
+    source = tokenizer(prompt)["input_ids"]
     with torch.no_grad():
-        if "t5" in folder.name:
-            model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
-            logits = model(input_ids=torch.tensor([given]), labels=torch.tensor([target])).logits[0]
+        if model.config.is_encoder_decoder:
+            logits = model(torch.tensor([source]), labels=torch.tensor([target])).logits[0]
         else:
-            model = AutoModelForCausalLM.from_pretrained(folder).eval()
-            logits = model(torch.tensor([[*given, *target]])).logits[0, len(given) - 1 : -1]
+            logits = model(torch.tensor([[*source, *target]])).logits[0, len(source) - 1 : -1]
     logs = torch.log_softmax(logits.float(), dim=-1)
     return float(logs[range(len(target)), target].sum()), len(target)
 
@@ -65,6 +70,10 @@ def test_a_likelihood_is_that_of_plain_transformers(
         _, loss, counted = logged["ppl"]
         assert counted == tokens
         assert loss == pytest.approx(-log, rel=1e-4)
+    values = [tuple(logged["ppl"]) for logged in found["samples"][PPL]]
+    expected = PERPLEXITY.scores[0].totals.value(values)
+    assert found["results"][PPL]["ppl,none"] == pytest.approx(expected)
+    assert found["results"][PPL]["ppl_stderr,none"] > 0
     for logged in found["samples"][PAIRS]:
         doc = logged["doc"]
         other = challenge_of(sample_of(doc), Contrast).text
@@ -78,14 +87,6 @@ def test_a_likelihood_is_that_of_plain_transformers(
     for number in (0, 1, len(prompts) - 1):
         log, _ = own_likelihood(folder, prompts[number], logged["doc"]["target"])
         assert float(logged["resps"][number][0][0]) == pytest.approx(log, rel=1e-4)
-
-
-def test_scores_of_a_run_are_those_of_its_samples(checkpoint: Callable[..., Path]) -> None:
-    found = evaluate(checkpoint("gpt2"), PPL, limit=10)
-    values = [tuple(logged["ppl"]) for logged in found["samples"][PPL]]
-    info = PERPLEXITY.scores[0]
-    assert found["results"][PPL]["ppl,none"] == pytest.approx(info.totals.value(values))
-    assert found["results"][PPL]["ppl_stderr,none"] > 0
 
 
 def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Callable[..., Path]) -> None:
@@ -128,14 +129,9 @@ def test_in_context_both_sides_follow_the_same_demonstrations() -> None:
 
 
 def test_a_model_without_a_tokenizer_here_is_scored_without_tokens() -> None:
-    found = simple_evaluate(
-        model="dummy",
-        tasks=[PAIRS],
-        task_manager=task_files.manager({}),
-        limit=3,
-        log_samples=False,
-    )
-    scores: Mapping[str, float] = found["results"][PAIRS]
+    manager = task_files.manager({})
+    found = simple_evaluate(model="dummy", tasks=[PAIRS], task_manager=manager, limit=3)
+    scores = found["results"][PAIRS]
     assert "adv_acc,none" not in scores
     assert 0 <= scores["adv_acc_byte,none"] <= 100
     assert math.isnan(scores["adv_acc_distinct,none"])
