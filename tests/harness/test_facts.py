@@ -1,4 +1,4 @@
-"""`facts` by a tiny random classifier: against plain transformers, and in tasks."""
+"""`facts` by a tiny random classifier, against plain transformers."""
 
 import importlib
 import json
@@ -17,23 +17,16 @@ import transformers
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from spor_tasks.aspects import named
-from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
 from spor_tasks.evaluation.models import Model
-from spor_tasks.harness import host, task_files
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FACTS, ClassifierInput, Facts
-from tests.support import scripted
 from tests.support.classifiers import save_classifier
-from tests.support.scores import answers_of, judge, scores_of
-from tests.support.scripted import ScriptedLM, half_right
+from tests.support.scores import answers_of, judge
 
-SYSTEMATICITY = "spor_systematicity_mini"
-PERFORMANCE = "spor_order_invariance_mini_performance"
-OTHERS = ("spor_order_invariance_mini_main", "spor_rule_learnability_mini")
 SAMPLES = named.load("systematicity", "mini").test.samples[:40]
 OUTPUTS = [
     "" if number % 9 == 8 else " ".join(sample.references[0].split()[: 3 + number % 20])
@@ -199,61 +192,10 @@ def test_without_torch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch
     assert caught.value.remedy == "Install it with `pip install 'spor-tasks[hf]'`."
 
 
-# --- In tasks -------------------------------------------------------------------------------------
-
-
-def run(**metadata: object) -> dict[str, Any]:
-    """Evaluate four tasks, and return the result as a file has it, with its samples."""
-    names = (SYSTEMATICITY, PERFORMANCE, *OTHERS)
-    manager = task_files.manager(None, **metadata)
-    found = scripted.evaluate(ScriptedLM(half_right), *names, manager=manager, limit=30)
-    written: dict[str, Any] = json.loads(json.dumps(found, default=str))
-    return written
-
-
-@pytest.fixture(scope="module")
-def scored(folder: Path) -> dict[str, Any]:
-    return run(facts_model=str(folder), facts_device="cpu", facts_batch_size=7)
-
-
-@pytest.fixture(scope="module")
-def unscored() -> dict[str, Any]:
-    return run()
-
-
-@pytest.mark.parametrize("name", [SYSTEMATICITY, PERFORMANCE])
-def test_tasks_that_score_parent_score_facts_too(
-    scored: Mapping[str, Any], folder: Path, name: str
-) -> None:
-    metric, rows = load(folder), scored["samples"][name]
-    judgements = [judge(metric, sample_of(row["doc"]), row["filtered_resps"][0]) for row in rows]
-    for row, judgement in zip(rows, judgements, strict=True):
-        assert tuple(row["doc"]["told"]) == judgement.details["told"]
-        assert row["facts"] == judgement.values["facts"]
-    (score,) = scores_of(metric, judgements)
-    assert scored["results"][name]["facts,none"] == pytest.approx(score.value)
-    assert 10 < score.value < 90
-    assert scored["results"][name]["facts_stderr,none"] > 0
-    assert scored["higher_is_better"][name]["facts"] is True
-    assert scored["configs"][name]["metadata"]["spor"]["facts"] == metric.signature
-
-
-@pytest.mark.parametrize("name", [SYSTEMATICITY, PERFORMANCE, *OTHERS])
-def test_facts_change_nothing_else(
-    scored: Mapping[str, Any], unscored: Mapping[str, Any], name: str
-) -> None:
-    scores = scored["results"][name].items()
-    assert {k: v for k, v in scores if not k.startswith("facts")} == unscored["results"][name]
-    assert "facts" not in unscored["configs"][name]["metadata"]["spor"]
-    for one, other in zip(scored["samples"][name], unscored["samples"][name], strict=True):
-        assert host.IS_NEW or one["doc_hash"] == other["doc_hash"]  # 0.5 takes it after scoring
-        assert one["doc"] | {"told": None} == other["doc"] | {"told": None}
-
-
 def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:
     metadata = {"facts_model": str(tmp_path / "nothing")}
     with pytest.raises(ConfigError, match="cannot be loaded"):
         checks.check(
-            EvaluatorConfig(tasks=[SYSTEMATICITY], metadata=metadata),
+            EvaluatorConfig(tasks=["spor_systematicity_mini"], metadata=metadata),
             [Model({"pretrained": "nowhere"}, "")],
         )

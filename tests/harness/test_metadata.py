@@ -1,65 +1,83 @@
 """Metrics that the metadata of an evaluation switches on."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lm_eval import simple_evaluate
 
+from spor_tasks.aspects import named
+from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, Json, Sample
-from spor_tasks.harness import adapt, task_files
+from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
-from tests.support.aspects import save_gpt2
-from tests.support.classifiers import save_bert, save_tapex
+from tests.support.classifiers import save_bert, save_classifier, save_tapex
+from tests.support.scores import scores_of
+from tests.support.scripted import ScriptedLM, evaluate, half_right
 from tests.support.tasks import load
 
-SPOR, TABLES, CELLS = "spor_systematicity_mini", "logicnlg_mini", "totto_mini"
+SPOR, ORDERS = "spor_systematicity_mini", "spor_order_invariance_mini_performance"
+TABLES, CELLS, CODES = "logicnlg_mini", "totto_mini", "compmctg_mini_holdout"
+SPECS = {spec.task: spec for spec in named.available()}
+ATTRIBUTES = {
+    "sentiment": ("Negative", "Positive"),
+    "tense": ("Past", "Present"),
+    "topic": ("Food", "Music", "Travel"),
+}
+
+
+def classifiers(folder: Path) -> str:
+    for attribute, values in ATTRIBUTES.items():
+        save_bert(folder / attribute, values)
+    return str(folder)
 
 
 @pytest.mark.parametrize(
-    ("task", "settings", "score", "logged"),
+    ("task", "settings"),
     [
-        (
-            TABLES,
-            lambda _: {"sp_ranker": "lexical"},
-            "sp_acc",
-            {"sp_program", "sp_verdict", "sp_search"},
-        ),
-        (
-            TABLES,
-            lambda folder: {"nli_model": str(save_tapex(folder / "tapex")), "nli_label": 1},
-            "nli_acc",
-            set(),
-        ),
-        (
-            CELLS,
-            lambda folder: {"bleurt_model": str(save_bert(folder / "bert", ["LABEL_0"]))},
-            "bleurt",
-            set(),
-        ),
+        (SPOR, lambda folder: {"facts_model": str(save_classifier(folder)), "facts_batch_size": 7}),
+        (ORDERS, lambda folder: {"facts_model": str(save_classifier(folder))}),
+        (TABLES, lambda _: {"sp_ranker": "lexical"}),
+        (TABLES, lambda folder: {"nli_model": str(save_tapex(folder)), "nli_label": 1}),
+        (CELLS, lambda folder: {"bleurt_model": str(save_bert(folder, ["LABEL_0"]))}),
+        (CODES, lambda folder: {"aspects_classifiers": classifiers(folder)}),
     ],
 )
-def test_a_metric_is_switched_on(
-    task: str,
-    settings: Callable[[Path], Mapping[str, Any]],
-    score: str,
-    logged: set[str],
-    tmp_path: Path,
+def test_a_metric_is_added_and_changes_no_other(
+    task: str, settings: Callable[[Path], dict[str, Any]], tmp_path: Path
 ) -> None:
-    found = simple_evaluate(
-        model="dummy",
-        tasks=[task],
-        task_manager=task_files.manager({}, **settings(tmp_path)),
-        limit=3,
-        log_samples=True,
+    metadata = settings(tmp_path)
+    found, without = (
+        evaluate(ScriptedLM(half_right), task, manager=task_files.manager(None, **more), limit=8)
+        for more in (metadata, {})
     )
-    assert f"{score},none" in found["results"][task]
-    (setting, *_) = settings(tmp_path)
-    assert setting.partition("_")[0] in found["configs"][task]["metadata"]["spor"]
-    assert logged <= found["samples"][task][0]["doc"].keys()
+    ((prefix, metric),) = learned.requested(metadata, SPECS[task]).items()
+    rows = found["samples"][task]
+    samples = [sample_of(row["doc"]) for row in rows]
+    judgements = metric.judge(samples, [tuple(row["filtered_resps"]) for row in rows])
+    expected = {score.name: score.value for score in scores_of(metric, judgements, samples)}
+    results = found["results"][task]
+    for name in adapt.scores_of(metric, SPECS[task]):
+        if f"{name},none" in results:
+            assert results[f"{name},none"] == pytest.approx(expected[name], nan_ok=True)
+    assert {f"{metric.scores[0].name}{end},none" for end in ("", "_stderr")} <= results.keys()
+    assert found["configs"][task]["metadata"]["spor"][prefix] == metric.signature
+    assert prefix not in without["configs"][task]["metadata"]["spor"]
+    old = without["results"][task]
+    assert {key: results[key] for key in old} == pytest.approx(old, nan_ok=True)
+    for row, other, judgement in zip(rows, without["samples"][task], judgements, strict=True):
+        assert host.IS_NEW or row["doc_hash"] == other["doc_hash"]  # 0.5 takes it after scoring
+        assert {key: row["doc"].get(key) for key in other["doc"].keys() - {*metric.logged}} == {
+            key: value for key, value in other["doc"].items() if key not in metric.logged
+        }
+        for key in judgement.details.keys() & {*metric.logged}:
+            assert json.dumps(judgement.details[key]) == json.dumps(row["doc"][key])
+
+
+@pytest.mark.parametrize("name", ["logicnlg_mini_ppl", "spor_rule_learnability_mini"])
+def test_a_metric_that_a_task_does_not_report_is_not_added(name: str) -> None:
+    assert "sp" not in load(name, sp_ranker="lexical").config.metadata["spor"]
 
 
 @pytest.mark.parametrize(
@@ -83,38 +101,8 @@ def test_bad_settings_of_metrics_are_refused(
     assert caught.value.remedy
 
 
-def test_classifiers_and_a_language_model_judge_generated_texts(tmp_path: Path) -> None:
-    spec = registry().get("benchmark", "compmctg").sets()[2]
-    for aspect in ("sentiment", "tense"):
-        save_bert(tmp_path / "classifiers" / aspect)
-    models = {
-        "aspects_classifiers": str(tmp_path / "classifiers"),
-        "aspects_device": "cpu",
-        "ppl_model": str(save_gpt2(tmp_path / "gpt2", 0)),
-        "ppl_batch_size": 2,
-    }
-    found = learned.requested(models, spec)
-    assert [*found] == ["aspects", "ppl"]
-    units = (AttributeValue("sentiment", "Positive"), AttributeValue("tense", "Past"))
-    context: dict[str, Json] = {"prefix": "The book", "unseen": True}
-    samples = [Sample(str(number), "yelp", units, (), context) for number in range(3)]
-    texts = [(" was one of the best that we had ever read",), (" was",), ("",)]
-    accuracies, perplexities = (
-        [values for values, _ in adapt.measured([each], scores, samples, texts)]
-        for each in found.values()
-        for scores in [adapt.scores_of(each, spec)]
-    )
-    assert accuracies[0].keys() >= {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_gap_stderr"}
-    assert accuracies[2]["mctg_acc"] == 0
-    assert [row["mctg_ppl_comp"] is not None for row in perplexities] == [True, False, False]
-
-
 def test_scores_without_resampling_have_no_standard_error() -> None:
     listed = [each["metric"] for each in adapt.metric_list(["dist_3", "totto_bleu"])]
     assert listed == ["dist_3", "totto_bleu", "totto_bleu_stderr"]
     words = (1.0, 1.0, 7.0)
     assert adapt.as_listed({"dist_3": words}, ["dist_3"]) == {"dist_3": words}
-
-
-def test_a_metric_that_a_task_does_not_report_is_not_switched_on() -> None:
-    assert "sp" not in load("logicnlg_mini_ppl", sp_ranker="lexical").config.metadata["spor"]
