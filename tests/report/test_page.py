@@ -1,22 +1,32 @@
 """The page as a file: what stands in it, and that nothing of a model's is markup."""
 
 import base64
+import gzip
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks import report
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.core.visible import visible
 from spor_tasks.report import browser, page, plots
+from spor_tasks.report.marking import mark
+from spor_tasks.report.page import template
+from spor_tasks.report.views import OutputView
+from spor_tasks.results.runs import Problem
+from spor_tasks.results.tables import Grid
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, tags_of
-from tests.support.invented_runs import EVIL_MODEL, HOSTILE
+from tests.support.invented_runs import EVIL_MODEL, HOSTILE, town
 from tests.support.result_files import sample_row, write_result, write_samples
 
 TASK = "spor_systematicity_mini"
@@ -199,3 +209,59 @@ def test_without_samples_or_matplotlib_there_are_tables_alone_and_reasons_why(
     assert "no result of combination" in html
     assert "pip install 'spor-tasks[report]'" in unescape(html)
     assert "<img" not in html
+
+
+# --- Whatever others wrote ------------------------------------------------------------------------
+
+
+anything = st.text(st.characters(exclude_categories=[]), max_size=40)
+# What was logged as JSON has no two halves of a pair side by side.
+texts = (
+    anything.filter(lambda text: json.loads(json.dumps(text)) == text)
+    | st.sampled_from(HOSTILE)
+    | st.lists(st.sampled_from("<>&\"'`=/ -!")).map("".join)
+)
+
+
+PAGE = template()
+EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks"), ())
+TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "footer")
+
+
+def rendered(**content: Any) -> str:  # noqa: ANN401 - what the template takes
+    return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), **content})
+
+
+def in_a_table(text: str) -> str:
+    name = f"a{text}"  # which is never a number
+    grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
+    return rendered(tables=[("tables", "", [grid])])
+
+
+def in_a_problem(text: str) -> str:
+    return rendered(problems=[Problem("kind", text, text)])
+
+
+def tags(html: str) -> list[tuple[str, tuple[str, ...]]]:
+    return [(tag, tuple(attributes)) for tag, attributes in tags_of(html)]
+
+
+@pytest.mark.parametrize("shown_in", [in_a_table, in_a_problem])
+@given(text=texts)
+def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str], text: str) -> None:
+    html = shown_in(text)
+    assert tags(html) == tags(shown_in("plain" if text else ""))
+    assert unescape(re.sub(r"<[^>]*>", "", html)).count(visible(text)) >= 2 or not text.strip()
+    html.encode()
+
+
+@given(st.lists(texts, max_size=5))
+def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
+    sample = town(2)
+    rows = [
+        browser._output(OutputView(mark(sample, output, output), "", (), ())) for output in outputs
+    ]
+    packed = browser._packed(browser._json(rows))
+    assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
+    found = json.loads(gzip.decompress(base64.b64decode(packed)))
+    assert [row["text"] for row in found] == outputs
