@@ -86,7 +86,7 @@ class SpAcc(Metric):
             return Judgement(nothing, nothing)
         table, linker = _linker(_lower(table_of(sample)), sample.about("title") or "")
         linked = linker.link(output)
-        programs, _, stop = search(table, linked, self.limits)
+        programs, stop = search(table, linked, self.limits)
         best = _best(output, programs)
         values = {
             "sp_acc": 100.0 * any(program.verdict for program in best),

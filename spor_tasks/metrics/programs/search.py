@@ -35,10 +35,9 @@ from spor_tasks.metrics.programs.triggers import left_out
 
 
 class SearchResult(NamedTuple):
-    """The programs that a search found, in its order, how many states it made, and its end."""
+    """The programs that a search found, in its order, and its end."""
 
     programs: tuple[Finished, ...]
-    states: int
     stop: Stop
 
 
@@ -49,7 +48,7 @@ def search(table: TypedTable, linked: Linked, limits: Limits = DEFAULT_LIMITS) -
         stop = _expand(expansion, monotonic() + limits.seconds)
     except LimitReached:
         stop = Stop.STATES
-    return SearchResult(tuple(expansion.finished), expansion.states, stop)
+    return SearchResult(tuple(expansion.finished), stop)
 
 
 def _expand(expansion: Expansion, until: float) -> Stop:
