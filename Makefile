@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo test next check benchmarks soak dist clean
+.PHONY: setup demo test next check wheel benchmarks soak dist clean
 
 setup: $(STAMP)
 
@@ -36,6 +36,10 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# The wheel in new environments: the pinned and the oldest versions, and .ci/smoke.
+wheel: $(STAMP)
+	.ci/wheel
 
 benchmarks: $(STAMP)
 	$(BIN)/python -m docs.benchmarks
