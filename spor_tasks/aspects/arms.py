@@ -28,9 +28,12 @@ def strict_sets(
     return SplitPair(aspect, arms[0][0].corpus, "strict", named, tested, part, untested=untested)
 
 
-def counted(reasons: Iterable[str]) -> Untested:
-    """Return how many samples each reason keeps from being tested, the commonest first."""
-    return tuple(Counter(reasons).most_common())
+def counted(reasons: Iterable[str] | Mapping[str, int]) -> Untested:
+    """Return how many samples each reason keeps from being tested, the commonest first.
+
+    The argument has a reason for each sample, or the count of each reason.
+    """
+    return tuple((+Counter(reasons)).most_common())
 
 
 def in_words(untested: Untested) -> str:

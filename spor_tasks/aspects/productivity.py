@@ -18,7 +18,7 @@ import numpy as np
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.numbers import LIMIT, Ints, Numbers, divergence
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair, Untested
+from spor_tasks.core.sample import Sample, SplitPair
 
 
 def threshold_of(part: str | None) -> int:
@@ -92,25 +92,15 @@ def build(
             f"{len(pool) - len(invisible):,}",
             remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
         )
-    untested = _untested(test, tested, above, n)
+    short = sum(len(sample.units) <= n for sample in test)
+    reasons = {
+        "a unit is not in both arms": len(above) - len(tested),
+        f"there are at most {n} units": short,
+        "the category has no training sample of the largest size": len(test) - len(above) - short,
+    }
+    untested = counted(reasons)
     return strict_sets(
         "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
-    )
-
-
-def _untested(
-    test: Iterable[Sample], tested: Iterable[Sample], above: Iterable[Sample], n: int
-) -> Untested:
-    """Return why test samples are left out, with the number of samples of each reason."""
-    tested_ids, long = ({sample.id for sample in some} for some in (tested, above))
-    return counted(
-        "a unit is not in both arms"
-        if sample.id in long
-        else f"there are at most {n} units"
-        if len(sample.units) <= n
-        else "the category has no training sample of the largest size"
-        for sample in test
-        if sample.id not in tested_ids
     )
 
 

@@ -60,27 +60,25 @@ def copied_text(demonstrations: Iterable[Sample]) -> str:
 
 
 def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
-    """Return what the prompts of each arm show, to see how alike they are."""
-    return tuple(
-        _matching([(item.sample, item.arms[number]) for item in prompted])
-        for number in range(len(prompted[0].arms))
-    )
+    """Return the content of the prompts of each arm, to see how alike they are."""
+    samples = [item.sample for item in prompted]
+    arms = zip(*(item.arms for item in prompted), strict=True)
+    return tuple(_matching(samples, prompts) for prompts in arms)
 
 
-def _matching(prompts: Sequence[tuple[Sample, Demonstrations]]) -> Matching:
-    own, foreign = [], []
-    for sample, demonstrations in prompts:
-        own_units = set(sample.units)
-        units = [unit for demonstration in demonstrations for unit in set(demonstration.units)]
-        own.append(sum(unit in own_units for unit in units))
-        foreign.append(len(units) - own[-1])
-    has_texts = all(sample.references for sample, _ in prompts)
+def _matching(samples: Sequence[Sample], prompts: Sequence[Demonstrations]) -> Matching:
+    shown = [[unit for each in prompt for unit in set(each.units)] for prompt in prompts]
+    own = [
+        sum(unit in sample.units for unit in units)
+        for sample, units in zip(samples, shown, strict=True)
+    ]
+    mean = statistics.fmean
     return Matching(
-        demonstrations=statistics.fmean(len(demonstrations) for _, demonstrations in prompts),
-        own_units=statistics.fmean(own),
-        other_units=statistics.fmean(foreign),
-        words=statistics.fmean(sum(map(words, demonstrations)) for _, demonstrations in prompts),
-        copied=statistics.fmean(worth(*each) for each in prompts) if has_texts else None,
+        demonstrations=mean(map(len, prompts)),
+        own_units=mean(own),
+        other_units=mean(len(units) - count for units, count in zip(shown, own, strict=True)),
+        words=mean(sum(map(words, prompt)) for prompt in prompts),
+        copied=mean(map(worth, samples, prompts)) if all(s.references for s in samples) else None,
     )
 
 
