@@ -42,18 +42,7 @@ def broken_by(result: check.CheckResult) -> dict[str, dict[str, str]]:
 def test_proper_sets_break_nothing_and_are_counted() -> None:
     result = systematicity("a b cx", "abx c", "ab bc")
     assert result.holds
-    assert result.counts == {
-        "missing_atoms": (0, 0),
-        "test_samples_shown": (0, 0),
-        "pairs_in_atom": 0,
-        "atom_samples_with_pairs": 0,
-        "test_samples_touched": 0,
-        "test_samples_given_away": 0,
-        "occurrences": (3, 3),
-        "divergence": 0,
-        "limit": 0.02,
-        "pairs_in_combination": 1,
-    }
+    assert (result.counts["divergence"], result.counts["limit"]) == (0, 0.02)
     result = productivity("ab c d ab c d", "abc ab c d d", "bcd cda")
     assert result.holds
     assert result.counts == {

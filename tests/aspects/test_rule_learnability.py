@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -164,6 +165,8 @@ def test_every_choice_of_values_that_hides_something_comes_once() -> None:
     others = hide_values(PLACES, random.Random(1))
     assert others != rows
     assert list(map(hidden_in, others)) == list(map(hidden_in, rows))
+    nameless = hide_values([replace(each, context={}) for each in PLACES], random.Random(0))
+    assert {row.about("name") for row in nameless} == {None}
 
 
 def test_values_that_no_metric_knows_are_not_hidden() -> None:

@@ -19,7 +19,6 @@ from spor_tasks.aspects.request import Request, answer, find
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError, SporError
 from spor_tasks.core.sample import (
-    AttributeValue,
     CorpusSamples,
     Hidden,
     Orders,
@@ -139,23 +138,6 @@ def test_an_error_says_why_sets_cannot_be_built(
     with pytest.raises(SplitError, match=fault) as caught:
         build.build(letters, aspect, part)
     assert caught.value.remedy
-
-
-def test_values_are_hidden_where_no_sample_has_a_name() -> None:
-    make = SampleMaker("cafes")
-    values = {
-        "eat type": "pub",
-        "food": "Thai",
-        "price range": "cheap",
-        "customer rating": "low",
-        "area": "harbour",
-        "family friendly": "yes",
-        "near": "The Pier",
-    }
-    sample = make([AttributeValue(*value) for value in values.items()], ["A pub."])
-    pair = build.build(CorpusSamples("cafes", (sample,), (sample,)), "rule_learnability")
-    assert {sample.about("name") for sample in pair.test.samples} == {None}
-    assert check.check(pair).holds
 
 
 # --- Requested ------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ TWINS = Twins(
     },
     texts={
         key(TEXT, [LED], "Velmor"): [(0, 4, "Slar"), (5, 9, "Ek"), (16, 22, "Ost")],
-        key("Bell leads Velmor.", [LED], "Velmor"): "a word may stand for two things",
+        key("Bell leads Velmor.", [LED], "Velmor"): "a word may stand for two",
         key("", HIDDEN.units, "Velmor"): [],
         key("It is.", [Triple("a", "b", "c")]): [],
     },
@@ -53,15 +53,8 @@ DIGESTS = {
 }
 
 
-def reason(sample: Sample) -> str:
-    twin = TWINS.twin(sample)
-    assert isinstance(twin, Untwinned)
-    return twin.reason
-
-
 def test_units_references_and_name_are_exchanged_alike() -> None:
-    twin = TWINS.twin(SAMPLE)
-    assert twin == replace(
+    assert TWINS.twin(SAMPLE) == replace(
         SAMPLE,
         units=(Triple("Ost", "leader", "Slar_Ek"),),
         references=("Slar Ek leads Ost.",),
@@ -76,22 +69,25 @@ def test_hidden_entities_and_values_are_exchanged_and_phrases_stay() -> None:
     assert twin.challenge == Hidden((("Ost", "Entity 1"),), (("leader", ("Slar Ek", "others")),))
 
 
-def test_a_sample_without_a_twin_says_why() -> None:
-    assert reason(replace(SAMPLE, references=("Velmor is led.",))) == twins.UNKNOWN
-    assert reason(replace(SAMPLE, units=(LED, LED))) == twins.UNKNOWN
-    assert reason(replace(SAMPLE, references=(TEXT, "Bell leads Velmor."))) == (
-        "a word may stand for two things"
-    )
-    assert reason(SampleMaker("webnlg")([Triple("a", "b", "c")], ["It is."])) == twins.NOTHING
-    assert reason(replace(SAMPLE, challenge=Contrast((LED,), "No."))) == twins.OTHER_CHALLENGE
-    orders = Orders(((0,), (0,)), ((0,),))
-    assert reason(replace(SAMPLE, challenge=orders)) == twins.OTHER_ORDER
+@pytest.mark.parametrize(
+    ("sample", "reason"),
+    [
+        (replace(SAMPLE, references=("Velmor is led.",)), twins.UNKNOWN),
+        (replace(SAMPLE, units=(LED, LED)), twins.UNKNOWN),
+        (replace(SAMPLE, references=(TEXT, "Bell leads Velmor.")), "a word may stand for two"),
+        (SampleMaker("webnlg")([Triple("a", "b", "c")], ["It is."]), twins.NOTHING),
+        (replace(SAMPLE, challenge=Contrast((LED,), "No.")), twins.OTHER_CHALLENGE),
+        (replace(SAMPLE, challenge=Orders(((0,), (0,)), ((0,),))), twins.OTHER_ORDER),
+    ],
+)
+def test_a_sample_without_a_twin_says_why(sample: Sample, reason: str) -> None:
+    assert TWINS.twin(sample) == Untwinned(reason)
 
 
 def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> None:
     with pytest.raises(ConfigError, match="'mini' has no twins") as caught:
         twins_of("mini")
-    assert "webnlg, e2e, viggo" in str(caught.value)
+    assert "webnlg, e2e, viggo" in str(caught.value.remedy)
 
 
 @pytest.mark.usefixtures("data_dir", "viggo_dir")
