@@ -52,7 +52,7 @@ class DeclaredSets:
 
     def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
         """Return the paper's rows of `published.csv` for those that ask the same."""
-        return published.beside(self.name, rows)
+        return published.published_rows(self.name, rows)
 
     def sets(self) -> tuple[SetSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""

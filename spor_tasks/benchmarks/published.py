@@ -37,7 +37,7 @@ def lines(benchmark: str) -> Mapping[SetName, Sequence[Line]]:
     return by_sets
 
 
-def beside(benchmark: str, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+def published_rows(benchmark: str, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
     """Return the published rows of a benchmark for the sets of ours, of all splits together.
 
     Systems wrote as the task does without demonstrations, greedily or as its paper decodes.

@@ -27,7 +27,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.order import is_proper, is_strict
-from spor_tasks.results.samples import Record, Said
+from spor_tasks.results.samples import Recognized, Record
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans
@@ -124,14 +124,14 @@ def has_attributes(sample: Sample) -> bool:
     return "prefix" in sample.context or isinstance(sample.challenge, Rivals)
 
 
-def mark(sample: Sample, output: str, text: str, said: Iterable[Said] = ()) -> Marked:
+def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized] = ()) -> Marked:
     """Return an output with marks in the part of it that was scored.
 
     A text that is not a part of the output is marked alone. Units are located as fidelity does it,
     whatever the aspect, but not columns of a table or attributes, which no text needs to name.
     Some words of a highlighted cell suffice, but no other number; a cell without letters and
-    digits is never missing. An attribute is missing if ``said`` has another value of it. Phrases
-    and leaks are those of the copy rule.
+    digits is never missing. An attribute is missing if ``recognized`` has another value of it.
+    Phrases and leaks are those of the copy rule.
 
     Raises:
         CorpusError: the sample hides an attribute whose possible values are not known.
@@ -152,7 +152,7 @@ def mark(sample: Sample, output: str, text: str, said: Iterable[Said] = ()) -> M
         for placement in placements
         for span in _stretches(sorted(set(placement)), spans)
     ]
-    missing = _missing(sample, traces, said)
+    missing = _missing(sample, traces, recognized)
     copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _Copies()
     orders = sample.challenge
     faults = (
@@ -181,21 +181,24 @@ def mark(sample: Sample, output: str, text: str, said: Iterable[Said] = ()) -> M
 
 
 def mark_all(
-    sample: Sample, outputs: Sequence[str], scored: Sequence[str], said: Iterable[Said] = ()
+    sample: Sample,
+    outputs: Sequence[str],
+    scored: Sequence[str],
+    recognized: Iterable[Recognized] = (),
 ) -> tuple[Marked, ...]:
     """Return the marked outputs of a sample: one, or one for each of two input orders.
 
     Those for its twin follow, in which the twin's units are located.
     """
     owners = side_of_each(sample, len(outputs))
-    return tuple(mark(*each, said) for each in zip(owners, outputs, scored, strict=True))
+    return tuple(mark(*each, recognized) for each in zip(owners, outputs, scored, strict=True))
 
 
 def marks_of(record: Record) -> tuple[Marked, ...]:
     """Return the marked outputs of a record; in a text that was given there is nothing to mark."""
     if record.likelihoods:
         return tuple(Marked(text, Span(0, len(text))) for text in record.scored)
-    return mark_all(record.sample, record.outputs, record.scored, record.said)
+    return mark_all(record.sample, record.outputs, record.scored, record.recognized)
 
 
 def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
@@ -209,11 +212,11 @@ def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
 
 
 def _missing(
-    sample: Sample, traces: Sequence[Sequence[align.Placement]], said: Iterable[Said]
+    sample: Sample, traces: Sequence[Sequence[align.Placement]], recognized: Iterable[Recognized]
 ) -> tuple[int, ...]:
     """Return the numbers of units that are not located, or of attributes with another value."""
     if has_attributes(sample):
-        values = {aspect: value for aspect, value, _ in said}
+        values = {aspect: value for aspect, value, _ in recognized}
         others = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
         return tuple(number for number, is_other in enumerate(others) if is_other)
     may_lack = isinstance(sample.table, CellTable)

@@ -77,7 +77,7 @@ def _output(record: Record, number: int, marked: Marked, count: int) -> OutputVi
 def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict]:
     """Yield the verdict on each unit; none on linked columns and attributes that nobody judged."""
     of_cells = isinstance(owner.table, CellTable)
-    is_judged = len(record.said) == len(owner.units)
+    is_judged = len(record.recognized) == len(owner.units)
     if not is_judged if has_attributes(owner) else "table" in owner.context and not of_cells:
         return
     labels = (label for mark in marked.marks for label in mark.labels)
@@ -118,10 +118,10 @@ def _notes(record: Record) -> Iterator[str]:
         search = f"{reading.programs:,} programs found, search ended: {reading.ended}"
         verdict = "true" if reading.verdict else "false"
         yield f"read as {verdict}: {reading.program} ({search})" if reading.program else search
-    if record.said:
+    if record.recognized:
         values = (
             f"{aspect} {value}" + ("" if value == wish else f" (requested: {wish or 'none'})")
-            for aspect, value, wish in record.said
+            for aspect, value, wish in record.recognized
         )
         yield f"{'likeliest' if record.likelihoods else 'judged'} as: {', '.join(values)}"
 

@@ -174,7 +174,7 @@ class Evidence:
         if (error := result.stderrs.get(metric)) is None:
             return None
         center, reach = result.scores[metric], _NORMAL * error
-        return Interval.of(center - reach, center + reach, "stderr", scale_of(metric))
+        return Interval.within(center - reach, center + reach, "stderr", scale_of(metric))
 
     def p_values(self, compared: Sequence[SystemPair]) -> list[float | None]:
         """Return the two-sided p of no difference for each pair; None if it cannot be tested.
@@ -223,4 +223,4 @@ def over_seeds(metric: str, *systems: Sequence[float]) -> Interval | None:
     low, high = scale_of(metric)
     student = statistics.over_seeds(*systems)
     scale = (low - high, high - low) if len(systems) > 1 else (low, high)
-    return student and Interval.of(*student.interval(), "seeds", scale)
+    return student and Interval.within(*student.interval(), "seeds", scale)

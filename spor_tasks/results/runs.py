@@ -81,7 +81,7 @@ class Run:
 
     @property
     def id(self) -> RunKey:
-        """What identifies the run."""
+        """The identity of the run."""
         return self.file, self.key
 
     @property

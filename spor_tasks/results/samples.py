@@ -41,10 +41,10 @@ class Record:
     ``scores`` are the sample's logged values by metric. ``prompt_sha256`` is lm-eval's digest of
     the (first) context. ``number`` is the sample's place in the test set; None if it is not logged.
     ``likelihoods`` are those of given texts, which are then the outputs. ``reading`` is what a
-    program says of the output, if programs were sought. ``said`` is which values were found in it.
+    program says of the output, if programs were sought. ``recognized`` are the values found in it.
 
     A sample with rivals has the prompt of its own units alone, and the likelihood after it. There,
-    ``said`` are the units under which its text is likeliest.
+    ``recognized`` are the units under which its text is likeliest.
     """
 
     run: Run
@@ -58,15 +58,15 @@ class Record:
     number: int | None = None
     likelihoods: tuple[Likelihood, ...] = ()
     reading: "Reading | None" = None
-    said: "tuple[Said, ...]" = ()
+    recognized: "tuple[Recognized, ...]" = ()
 
 
-class Said(NamedTuple):
+class Recognized(NamedTuple):
     """The value of an aspect that is found in the output, and the one asked for."""
 
     aspect: str
     value: str
-    asked: str | None
+    requested: str | None
 
 
 class Reading(NamedTuple):
@@ -177,7 +177,7 @@ class _Document(msgspec.Struct):
 
     id: str
     corpus: str
-    said: dict[str, str] = {}
+    recognized: dict[str, str] = msgspec.field(name="said", default_factory=dict)
     tokens: list[Annotated[int, msgspec.Meta(ge=1)]] | None = None
     sp_search: str | None = None
     sp_program: str | None = None
@@ -201,7 +201,7 @@ def _record(run: Run, logged: Mapping[str, Any]) -> Record:
     answers = [first for first, *_ in row.resps]
     prompts = prompts_of(row.doc)
     contexts = [request["arg_0"] for request in row.arguments.values()]
-    values = described.said
+    values = described.recognized
     texts: tuple[str, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
@@ -228,7 +228,7 @@ def _record(run: Run, logged: Mapping[str, Any]) -> Record:
         number=row.doc_id if isinstance(row.doc_id, int) else None,
         likelihoods=likelihoods,
         reading=described.reading,
-        said=tuple(_said(values, sample)),
+        recognized=tuple(_recognized(values, sample)),
     )
 
 
@@ -248,9 +248,9 @@ def _likeliest(
     return {unit[0]: unit[-1] for unit in units}
 
 
-def _said(values: Mapping[str, str], sample: Sample) -> Iterator[Said]:
+def _recognized(values: Mapping[str, str], sample: Sample) -> Iterator[Recognized]:
     requested = {unit[0]: unit[-1] for unit in sample.units}
-    return (Said(aspect, value, requested.get(aspect)) for aspect, value in values.items())
+    return (Recognized(aspect, value, requested.get(aspect)) for aspect, value in values.items())
 
 
 def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ class Interval:
     source: str
 
     @classmethod
-    def of(cls, low: float, high: float, source: str, scale: Scale = _ANY) -> "Interval":
+    def within(cls, low: float, high: float, source: str, scale: Scale = _ANY) -> "Interval":
         """Return the interval with rounded ends, cut to what the number can be."""
         least, most = scale
         return cls(round(max(least, low), _DIGITS), round(min(most, high), _DIGITS), source)
@@ -116,11 +116,11 @@ def estimate(
     first, *second = (fmean(column.value for column in of_system) for of_system in runs)
     if len(columns) > len(systems):
         over = over_runs(runs, clusters)
-        interval = over and Interval.of(*over.interval(), "runs", scale)
+        interval = over and Interval.within(*over.interval(), "runs", scale)
     else:
         scores = drawn or resampled_scores(columns, clusters).T
         ends = percentile_interval(scores[0] - scores[1] if is_difference else scores[0])
-        interval = ends and Interval.of(*ends, "samples")
+        interval = ends and Interval.within(*ends, "samples")
     return Estimate(first - sum(second), interval, len(clusters), count_of(clusters))
 
 
@@ -248,7 +248,7 @@ def randomization_p_values(
     for rows in _blocks(resamples, count):
         extreme += (np.abs(_signs(rng, rows, count) @ effects) >= reached).sum(axis=0)
     p = (extreme + 1) / (resamples + 1)
-    with np.errstate(invalid="ignore", divide="ignore"):  # without effects there is no bound
+    with np.errstate(invalid="ignore", divide="ignore"):  # all effects may be 0
         bound = 2 * np.exp(-(observed**2) / (2 * squares))
     return [float(value) for value in np.where(np.isnan(effects[0]), np.nan, np.fmin(p, bound))]
 
@@ -256,7 +256,7 @@ def randomization_p_values(
 def _effects(first: Column, second: Column, clusters: Clusters, count: int) -> Numbers:
     """Return what each cluster adds to the difference of two systems, of shape (clusters,).
 
-    A weighted sum of totals is the sum of its effects. Of any other score an effect is the
+    A weighted sum of totals is the sum of its effects. For any other score, an effect is the
     derivative at the mean of both systems, which no exchange changes.
     """
     scored = first.scored & second.scored

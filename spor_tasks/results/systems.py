@@ -1,4 +1,4 @@
-"""Which results are one system, and by which facts the rows of a model are named.
+"""Results of one system, and the facts that name the rows of a model.
 
 A system is a model that was trained and evaluated in one way, with runs of each arm and seed.
 """

@@ -1,4 +1,4 @@
-"""The strict sets, which meet the requirements that the paper states.
+"""The strict sets, which fulfil the requirements of the paper.
 
 Those of systematicity on WebNLG, E2E and ViGGO are shipped, as a search found them. All others are
 built when they are loaded, each time the same. On WebNLG the released sets of order invariance and
