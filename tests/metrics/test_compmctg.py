@@ -22,7 +22,7 @@ from tests.support.classifiers import save_bert
 from tests.support.scores import judge, scores_of
 
 
-def asked(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
+def requesting(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
     context = {"prefix": prefix} | ({} if unseen is None else {"unseen": unseen})
     units = tuple(AttributeValue(*unit) for unit in values.items())
     return Sample("0", "yelp", units, (), context)
@@ -55,7 +55,7 @@ def test_accuracies_are_published_once_they_are_rounded_as_published(
     classifiers: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
     metric = mctg_readers.attributes(str(classifiers), device="cpu", batch_size=7)
-    samples = [asked(**row["labels"]) for row in rows]
+    samples = [requesting(**row["labels"]) for row in rows]
     judgements = metric.judge(samples, [(row["text"],) for row in rows])
     values = {"sentiment": ["Negative", "Positive"], "pronoun": ["plural", "singular"]}
     values["tense"] = ["Present", "Past"]
@@ -89,7 +89,9 @@ def test_perplexities_are_published(
     tmp_path: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
 ) -> None:
     metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
-    judgements = metric.judge([asked(tense="Past")] * len(rows), [(row["text"],) for row in rows])
+    judgements = metric.judge(
+        [requesting(tense="Past")] * len(rows), [(row["text"],) for row in rows]
+    )
     for each, row in zip(judgements, rows, strict=True):
         expected = row["ppl"] and pytest.approx(row["ppl"], rel=1e-4)
         assert each.values["mctg_ppl"] == expected
@@ -104,29 +106,31 @@ def test_perplexities_are_published(
 PREFIX = "The pizza"
 
 
-def judged(*cases: tuple[bool | None, str]) -> dict[str, float]:
+def scores(*cases: tuple[bool | None, str]) -> dict[str, float]:
     """Return the scores of texts whose last word is `good` if they are positive, by half."""
     metric = Attributes(TextIn(frozenset({(f"{PREFIX} is good", "Positive")})))
-    samples = [asked(unseen=unseen, prefix=PREFIX, sentiment="Positive") for unseen, _ in cases]
+    samples = [
+        requesting(unseen=unseen, prefix=PREFIX, sentiment="Positive") for unseen, _ in cases
+    ]
     found = metric.judge(samples, [(text,) for _, text in cases])
     return {score.name: score.value for score in scores_of(metric, found, samples)}
 
 
 def test_the_gap_is_relative_to_what_was_seen() -> None:
     good, bad = " is good", " is bad"
-    scores = judged((False, good), (False, good), (False, bad), (True, good), (True, bad))
-    assert scores["mctg_acc"] == 60
-    assert scores["mctg_acc_id"] == pytest.approx(200 / 3)
-    assert scores["mctg_acc_comp"] == 50
-    assert scores["mctg_acc_sentiment"] == 60
-    assert scores["mctg_gap"] == pytest.approx(25)
+    values = scores((False, good), (False, good), (False, bad), (True, good), (True, bad))
+    assert values["mctg_acc"] == 60
+    assert values["mctg_acc_id"] == pytest.approx(200 / 3)
+    assert values["mctg_acc_comp"] == 50
+    assert values["mctg_acc_sentiment"] == 60
+    assert values["mctg_gap"] == pytest.approx(25)
 
 
 def test_without_halves_there_is_no_gap_and_without_accuracy_no_number() -> None:
-    assert judged((None, " …"))["mctg_acc"] == 0
-    assert judged((None, " is good")).keys() == {"mctg_acc", "mctg_acc_sentiment"}
-    assert math.isnan(judged((False, " is bad"), (True, " is good"))["mctg_gap"])
-    assert math.isnan(judged((False, " is good"))["mctg_gap"])
+    assert scores((None, " …"))["mctg_acc"] == 0
+    assert scores((None, " is good")).keys() == {"mctg_acc", "mctg_acc_sentiment"}
+    assert math.isnan(scores((False, " is bad"), (True, " is good"))["mctg_gap"])
+    assert math.isnan(scores((False, " is good"))["mctg_gap"])
 
 
 def test_the_error_of_a_gap_is_that_of_a_ratio_of_independent_means() -> None:
@@ -155,9 +159,9 @@ def test_classes_are_found_by_name_or_in_the_published_order(tmp_path: Path) -> 
 def test_a_value_is_spelled_as_requested_and_unknown_ones_are_refused(tmp_path: Path) -> None:
     save_bert(tmp_path / "tense", labels=("Past", "Present"))
     metric = mctg_readers.attributes(str(tmp_path), device="cpu")
-    value = judge(metric, asked(tense="past"), "was").details["said"]["tense"]
+    value = judge(metric, requesting(tense="past"), "was").details["said"]["tense"]
     assert value in {"past", "Present"}
-    for sample in (asked(sentiment="Positive"), asked(tense="Future")):
+    for sample in (requesting(sentiment="Positive"), requesting(tense="Future")):
         with pytest.raises(ConfigError) as error:
             judge(metric, sample, "was")
         assert error.value.remedy
@@ -192,4 +196,4 @@ def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
     with torch.no_grad():
         metric.model.checkpoint.model.lm_head.weight.mul_(1e4)
     text = "It was a day like any other in the town"
-    assert judge(metric, asked(tense="Past"), text).values == {"mctg_ppl": None}
+    assert judge(metric, requesting(tense="Past"), text).values == {"mctg_ppl": None}

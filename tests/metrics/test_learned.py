@@ -8,9 +8,8 @@ import pytest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Column, DataUnit, Sample, Triple
 from spor_tasks.core.table import Table
-from spor_tasks.metrics import learned
 from spor_tasks.metrics.entailment import flattened, rows_of
-from spor_tasks.metrics.learned import Bleurt, Facts, Learned, NliAcc, TextPerplexity
+from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, Learned, NliAcc, TextPerplexity
 from spor_tasks.metrics.readers import label_of
 from tests.support import totto
 from tests.support.scores import judge, scores_of, values_of
@@ -34,7 +33,7 @@ class Fixed:
         return self.answers[: len(items)]
 
 
-def told(*units: DataUnit, **context: str) -> Sample:
+def about(*units: DataUnit, **context: str) -> Sample:
     return Sample("1", "invented", units, (), context)
 
 
@@ -56,9 +55,9 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
 @pytest.mark.parametrize(
     ("metric", "sample", "output", "items"),
     [
-        (Facts, told(PORT), "A built it.", [("A built it.", "Old Port, built by, A B C")]),
-        (Facts, told(FOOD, name="The_Gull"), "It is.", [("It is.", "The Gull, food, Basque")]),
-        (Facts, told(FOOD), "It is.", [("It is.", "food, Basque")]),
+        (Facts, about(PORT), "A built it.", [("A built it.", "Old Port, built by, A B C")]),
+        (Facts, about(FOOD, name="The_Gull"), "It is.", [("It is.", "The Gull, food, Basque")]),
+        (Facts, about(FOOD), "It is.", [("It is.", "food, Basque")]),
         (
             Bleurt,
             RATED,
@@ -68,7 +67,7 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
         (NliAcc, stated(), "It is .", [(stated(), "It is .")]),
         (TextPerplexity, CONTINUED, " x" * 7, ["a b c" + " x" * 7]),
         (TextPerplexity, CONTINUED, " x" * 6, []),  # nine words
-        *((Facts, told(PORT), output, []) for output in ("", " ", "\n\t", "…!")),
+        *((Facts, about(PORT), output, []) for output in ("", " ", "\n\t", "…!")),
         *((NliAcc, stated(), output, []) for output in ("", " ", "…", ". ,")),
         (NliAcc, stated(rows=[]), "Oslo is a city .", []),
         (NliAcc, stated(rows=[["a", "b", "c", "d"]]), "Oslo is a city .", []),
@@ -97,10 +96,10 @@ def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends() -> None:
 
 def test_a_unit_is_expressed_if_its_probability_is_above_one_half() -> None:
     metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
-    values, details = judge(metric, told(*[PORT] * 4), "Something.")
+    values, details = judge(metric, about(*[PORT] * 4), "Something.")
     assert values == {"facts": 50.0}
     assert details == {**values, "told": (0.5, 0.5001, 0.2, 1.0), "untold": (0, 2)}
-    silent = judge(metric, told(PORT, PORT), "…").details
+    silent = judge(metric, about(PORT, PORT), "…").details
     assert (silent["facts"], silent["told"], silent["untold"]) == (0, (0.0, 0.0), (0, 1))
     assert metric.signature.startswith("facts|model:fixed|format:nli|v:")
 
@@ -131,21 +130,15 @@ def test_a_text_of_fewer_than_ten_words_has_no_perplexity() -> None:
     assert values_of(metric, CONTINUED, long) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
 
-@pytest.mark.parametrize(
-    "metric",
-    [
-        getattr(learned, name.upper())
-        for name in ("facts", "nli_acc", "bleurt", "attributes", "text_perplexity")
-    ],
-)
-def test_without_a_model_the_error_names_the_option(metric: Learned) -> None:
+@pytest.mark.parametrize("metric", [Facts, NliAcc, Bleurt, Attributes, TextPerplexity])
+def test_without_a_model_the_error_names_the_option(metric: type[Learned]) -> None:
     with pytest.raises(ConfigError) as error:
-        judge(metric, told(PORT), "Something.")
+        judge(metric(), about(PORT), "Something.")
     assert f"--metric {metric.name} --" in str(error.value.remedy)
 
 
 @pytest.mark.parametrize(
-    ("metric", "sample"), [(Bleurt, totto.sample()), (NliAcc, told(AttributeValue("a", "0")))]
+    ("metric", "sample"), [(Bleurt, totto.sample()), (NliAcc, about(AttributeValue("a", "0")))]
 )
 def test_a_sample_without_reference_or_table_is_refused(
     metric: type[Learned], sample: Sample

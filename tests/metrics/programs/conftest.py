@@ -22,5 +22,5 @@ def typed_table(logicnlg_dir: Path) -> Typed:
 
 @pytest.fixture(scope="session")
 def verdicts_dir(golden_dir: Path) -> Path:
-    """What the published code says of programs."""
+    """The folder with the published verdicts of programs."""
     return golden_dir / "logicnlg"
