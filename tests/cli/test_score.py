@@ -134,7 +134,7 @@ def test_accuracy_dist_and_perplexity_stand_in_one_table(
 
 
 def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured) -> None:
-    assert cli.main(["score", labelled, *MCTG]) == 0
+    assert cli.main(["score", labelled, *MCTG, "--device", "cpu"]) == 0
     printed = capsys.readouterr()
     assert "--classifiers" in printed.err
     assert "dist_3" in printed.out

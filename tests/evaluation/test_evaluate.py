@@ -1,9 +1,7 @@
-"""`spor eval`: beside bare `lm_eval`, for one model and for several, and what it refuses."""
+"""`spor eval`: beside `lm_eval`, for one model and for several, and what it refuses."""
 
-import os
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import lm_eval.__main__
@@ -21,17 +19,6 @@ from tests.support.openai_server import serve
 
 MINI = "spor_systematicity_mini"
 SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")
-
-
-@pytest.fixture
-def registered() -> Iterator[None]:
-    """The installed lm-eval knows our tasks, and afterwards is as it was."""
-    folder = stubs.folder()
-    before = stubs.registered(folder)
-    stubs.register(folder)
-    yield
-    if not before:
-        stubs.remove()
 
 
 @pytest.fixture
@@ -57,40 +44,35 @@ def run(*arguments: object) -> int:
     return cli.main(["eval", *map(str, arguments)])
 
 
-@pytest.mark.usefixtures("registered")
-def test_all_three_ways_give_one_result(
+def test_lm_eval_and_spor_eval_give_one_result(
     checkpoint: Callable[..., Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     indexed: list[bool],
 ) -> None:
+    """lm-eval's own command knows our tasks by stubs or by their folder."""
+
     def arguments(way: str, model: str = "hf") -> list[str]:
         base = ("--tasks", MINI, "--model", model, "--model_args", f"pretrained={checkpoint()}")
         return [*base, *SHORT, "--output_path", str(tmp_path / way)]
 
-    bare = subprocess.Popen(
-        [Path(sys.executable).parent / "lm_eval", *arguments("bare")],
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"},
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    include = ["--include_path", str(task_files.FOLDER)]
-    monkeypatch.setattr(sys, "argv", ["lm_eval", *include, *arguments("include")])
-    lm_eval.__main__.cli_evaluate()
+    stubs.register(tmp_path / "stubs")
+    for way, folder in (("by stubs", tmp_path / "stubs"), ("by folder", task_files.FOLDER)):
+        monkeypatch.setattr(
+            sys, "argv", ["lm_eval", "--include_path", str(folder), *arguments(way)]
+        )
+        lm_eval.__main__.cli_evaluate()
     indexed.clear()
     assert run(*arguments("spor", "spor-hf")) == 0
     assert indexed
     assert not any(indexed)
-    printed, _ = bare.communicate()
-    assert bare.returncode == 0, printed
-    assert f"{MINI}|" in printed
 
-    found = {way: runs.collect([tmp_path / way]).runs[0] for way in ("bare", "include", "spor")}
-    assert found["bare"].scores == found["include"].scores == found["spor"].scores
-    assert found["bare"].signature == found["include"].signature
-    assert found["spor"].signature == {**found["bare"].signature, "backend": "spor-hf"}
+    by_stubs, by_folder, spor = (
+        runs.collect([tmp_path / way]).runs[0] for way in ("by stubs", "by folder", "spor")
+    )
+    assert by_stubs.scores == by_folder.scores == spor.scores
+    assert by_stubs.signature == by_folder.signature
+    assert spor.signature == {**by_stubs.signature, "backend": "spor-hf"}
 
 
 @pytest.mark.usefixtures("indexed")
@@ -148,7 +130,6 @@ def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Pa
         ("--tasks MINI --model spor-vllm --model_args pretrained=a,peft=b", "lora_local_path="),
         ("--tasks MINI --model hf --model_args pretrained=a,lora_local_path=b", "peft="),
         ("--tasks MINI --model spor-hf --model_args pretrained=a,lora_local_path=b", "peft="),
-        ("--tasks MINI --model local-completions --model_args model=a", "tokenizer_backend=None"),
         ("--tasks MINI --model local-chat-completions --model_args model=a", "apply_chat_template"),
         ("--tasks MINI --model_args BASE --apply_chat_template", "error: apply_chat_template: "),
         ("--tasks MINI --model_args BASE --log_samples", "output_path"),
@@ -165,7 +146,7 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("spor_tasks.evaluation.run.simple_evaluate", None)
+    monkeypatch.setattr(Evaluator, "evaluate", None)
     given = arguments.replace("MINI", MINI).replace("BASE", f"pretrained={checkpoint()}")
     assert run(*given.split(" ")) == 2
     assert complaint in capsys.readouterr().err
@@ -178,6 +159,12 @@ def test_the_parser_is_lm_evals(word: str, status: int, capsys: pytest.CaptureFi
         run(*(["--taskss", MINI] if status else ["--help"]))
     assert ended.value.code == status
     assert word in "".join(capsys.readouterr())
+
+
+@pytest.mark.usefixtures("indexed")
+def test_a_server_needs_a_tokenizer_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--tasks", MINI, "--model", "local-completions", "--model_args", "model=a") == 2
+    assert "tokenizer_backend=None" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("indexed")
