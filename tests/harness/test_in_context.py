@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import transformers
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import register_models
-from spor_tasks.harness import task_files
-from spor_tasks.prompts import demonstrations
+from spor_tasks.harness import documents, task_files
 from spor_tasks.prompts.content import digest
 from spor_tasks.prompts.styles import prompt
 from tests.support.soak import soak
@@ -24,7 +22,6 @@ COMBINATION = "spor_systematicity_mini_icl_combination"
 ORDER = "spor_order_invariance_mini_main_icl_match"
 
 Messages = list[dict[str, str]]
-choose = cache(demonstrations.choose)
 
 
 def facts(result: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -36,7 +33,7 @@ def facts(result: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def test_a_prompt_is_the_demonstrations_of_its_arm_and_then_the_sample() -> None:
-    prompted = choose(named.load("systematicity", "mini"), 8)
+    prompted = documents.chosen(named.load("systematicity", "mini"), 8)
     for number, name in enumerate((ATOM, COMBINATION)):
         task = load(name)
         assert [doc["id"] for doc in task.eval_docs] == [shown.sample.id for shown in prompted]
@@ -147,7 +144,7 @@ def test_a_result_counts_the_covered_samples(
     sets = [file.content["metadata"].get(key) for key in ("aspect", "corpus", "part")]
     pair = named.load(sets[0], sets[1], part=sets[2])
     arm = [each.name for each in pair.arms].index(name.rpartition("_")[2])
-    prompted = choose(pair, shots or 8)
+    prompted = documents.chosen(pair, shots or 8)
     result = evaluate(checkpoint(kind), name, num_fewshot=shots)
     assert f"{metric},none" in result["results"][name]
     assert result["n-samples"][name]["original"] == len(prompted)
