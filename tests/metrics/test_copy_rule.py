@@ -68,7 +68,7 @@ def test_a_leak_is_located_and_every_phrase_must_be_copied() -> None:
     assert verdicts(pair, "Entity 2 is the twin of Entity 1.")[0].missing == ()
 
 
-def test_the_four_cases_add_up() -> None:
+def test_scores_are_shares_of_cases() -> None:
     outputs = ["Entity 1", "Greyport", "Entity 1 Greyport", "neither", "entity 12"]
     judgements = [COPY_RULE.judge_one(PORT, text) for text in outputs]
     scores = {score.name: score.value for score in scores_of(COPY_RULE, judgements)}

@@ -53,12 +53,6 @@ def test_a_half_of_one_combination_has_no_interval() -> None:
     assert interval(Column.of(drawn, GAP_OF_SAME), clusters, seed=0) is None
 
 
-def test_its_weights_are_those_of_the_score() -> None:
-    totals = GAP_OF_SAME.statistics(values(NAMES[6], 1)).sum(axis=0)
-    weighed = totals @ GAP_OF_SAME.weights(totals)
-    assert weighed == pytest.approx(float(GAP_OF_SAME.score(totals)))
-
-
 SHARED = [(0.0, 7.0, 100.0), (0.0, 7.0, 50.0), (1.0, 7.0, 25.0)]
 
 

@@ -76,22 +76,6 @@ def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() ->
     assert (details["tau"], details["tau_located"]) == (1.0, None)
 
 
-def test_cwio_averages_within_sizes_then_over_them() -> None:
-    units = (AttributeValue("area", "quayside"), AttributeValue("food", "Basque"))
-    pair = Sample("2", "e2e", units, ("unused",), {"name": "The Gull"})
-    judgements = [
-        CWIO.judge_one(pair, "The Gull, quayside, serves Basque food."),
-        CWIO.judge_one(pair, "A Basque kitchen at the quayside."),
-        CWIO.judge_one(SAMPLE, SAME),
-        CWIO.judge_one(SAMPLE, ""),
-    ]
-    scores = {score.name: score for score in scores_of(CWIO, judgements)}
-    assert scores["cwio"].value == pytest.approx((0 + 2 / 3) / 2)
-    assert scores["cwio_located"].value == pytest.approx((0 + 1 / 3) / 2)
-    assert (scores["cwio_located"].n, scores["cwio_located"].unscored) == (3, 1)
-    assert scores["cwio_located_share"].value == 75.0
-
-
 # --- The definitions ------------------------------------------------------------------------------
 
 # Few words, near and far, so that outputs mention units in part, twice, or not at all.

@@ -11,7 +11,7 @@ from scipy import stats
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import Column, ScoreInfo, Tally
-from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, Totals, Value
+from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, Totals, Value
 
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]
 
@@ -72,7 +72,13 @@ def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means() -> None
     assert math.isnan(MEAN.stderr([0.5]))
 
 
-@pytest.mark.parametrize(("totals", "values"), [(MEAN, [3.0, 5.0, 10.0]), (GROUP_MEANS, TAUS)])
+HALVES = [(half, value, 10 * half + value) for half in (0.0, 1.0) for value in (7.0, 7.0, 8.0)]
+
+
+@pytest.mark.parametrize(
+    ("totals", "values"),
+    [(MEAN, [3.0, 5.0, 10.0]), (GROUP_MEANS, TAUS), (GAP_OF_SAME, [*HALVES, (1.0, 7.0, 50.0)])],
+)
 def test_weights_are_those_of_the_score(totals: Totals, values: Sequence[Value]) -> None:
     added = totals.statistics(values).sum(axis=0)
     weights = totals.weights(added)
