@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -13,7 +13,7 @@ from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import Sample, SplitPair
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
@@ -23,9 +23,11 @@ from training.data import (
     corpus_sha256,
     everything,
     find_arm,
+    make_pairs,
     places_to_cut,
     sets_of,
 )
+from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 
 
@@ -34,6 +36,20 @@ def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> 
     with pytest.raises(ConfigError, match="'atoms'") as caught:
         find_arm(invented, "atoms")
     assert caught.value.remedy == "Its arms are atom and combination."
+
+
+def test_pairs_are_made_as_they_are_read(invented: SplitPair) -> None:
+    read: list[Sample] = []
+
+    def noting() -> Any:  # noqa: ANN401 - samples that are read once
+        for sample in invented.arms[0].samples:
+            read.append(sample)
+            yield sample
+
+    pairs = make_pairs(noting(), "causal", Likelihood.pairs, limit=None, seed=0)
+    assert read == []
+    next(pairs)
+    assert len(read) == 1
 
 
 def test_a_task_says_where_a_prompt_may_be_cut() -> None:

@@ -183,3 +183,16 @@ def test_a_limit_of_steps_takes_the_first_ones(
     assert plan_steps(lengths, replace(settings, max_steps=limit)) == steps[:limit]
     endless = replace(settings, epochs=None, max_steps=len(steps) + 1)
     assert plan_steps(lengths, endless)[:-1] == steps
+
+
+def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random() -> None:
+    lengths = [1 + 37 * number % 101 for number in range(200)]
+
+    def padding(*, grouped: bool) -> int:
+        settings = OptimizationConfig(epochs=1, batch_size=5, group_by_length=grouped)
+        batches = [step.batches[0] for step in plan_steps(lengths, settings)]
+        longest = [max(lengths[number] for number in batch) for batch in batches]
+        assert longest != sorted(longest)
+        return sum(5 * length for length in longest) - sum(lengths)
+
+    assert 10 * padding(grouped=True) < padding(grouped=False)
