@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from tests.support.soak import soak
 from training import lora
 from training.batches import load_batches
 from training.config import learned_settings, parse_config
+from training.data import TrainingPair
+from training.encoding import Rows, encode
+from training.objectives import base as objective
 
 NAMES = [
     *("lora/llama", "lora/bart", "lora/packing", "full", "adversarial", "reward", "coarse_to_fine"),
@@ -23,6 +26,22 @@ NAMES = [
 ]
 OTHERS = TRAININGS.keys() - NAMES
 LOSSES = json.loads((REPOSITORY / "tests" / "golden" / "losses.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _encoded_once() -> Iterator[None]:
+    """Tokenize equal pairs once, which takes most of the time of these trainings."""
+    known: dict[object, Rows] = {}
+
+    def encode_once(pairs: Iterable[TrainingPair], tokenizer: Any, *how: Any) -> Rows:  # noqa: ANN401
+        key = (tuple(pairs), tokenizer.name_or_path, *how)
+        if key not in known:
+            known[key] = encode(key[0], tokenizer, *how)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objective, "encode", encode_once)
+        yield
 
 
 @pytest.mark.parametrize("name", [*NAMES, *map(soak, sorted(OTHERS))])
