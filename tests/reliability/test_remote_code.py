@@ -113,29 +113,37 @@ def test_training_takes_a_base_that_does_without_its_code(make: Make, marker: Pa
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("kind", ["hf", "spor-hf"])
-def test_an_evaluation_refuses_a_model_that_needs_code_of_its_own(
-    kind: str, make: Make, marker: Path, capsys: pytest.CaptureFixture[str]
+NEEDS_CODE = "needs code of its own, which is not run unless you ask for it"
+
+
+@pytest.mark.parametrize(
+    ("kind", "model_type", "trust", "fault"),
+    [
+        ("hf", "own", "", NEEDS_CODE),
+        ("spor-hf", "own", "", NEEDS_CODE),
+        ("hf", "llama", ",trust_remote_code=None", "is neither True nor False"),
+        ("hf", "llama", ",trust_remote_code=no", "is neither True nor False"),
+        ("spor-hf", "llama", "", None),
+        ("spor-hf", "own", ",trust_remote_code=True", None),
+    ],
+)
+def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
+    kind: str,
+    model_type: str,
+    trust: str,
+    fault: str | None,
+    *,
+    make: Make,
+    marker: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run(kind, f"pretrained={make('own')}") == 2
-    told = capsys.readouterr().err
-    assert "needs code of its own, which is not run unless you ask for it" in told
-    assert "trust_remote_code=True" in told
-    assert not marker.exists()
-
-
-def test_an_evaluation_takes_a_model_that_does_without_its_code(make: Make, marker: Path) -> None:
-    assert run("spor-hf", f"pretrained={make('llama')}") == 0
-    assert not marker.exists()
-
-
-@pytest.mark.parametrize("value", ["None", "no"])
-def test_an_answer_that_is_neither_yes_nor_no_is_refused(
-    value: str, make: Make, marker: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("hf", f"pretrained={make('llama')},trust_remote_code={value}") == 2
-    assert "is neither True nor False" in capsys.readouterr().err
-    assert not marker.exists()
+    status = run(kind, f"pretrained={make(model_type)}{trust}")
+    printed = capsys.readouterr().err
+    assert status == (2 if fault else 0), printed
+    assert fault is None or fault in printed
+    assert fault != NEEDS_CODE or "trust_remote_code=True" in printed
+    runs = trust.endswith("True")
+    assert (marker.read_text() if marker.exists() else None) == ("generated" if runs else None)
 
 
 def test_a_list_of_models_may_not_ask_for_code_without_a_word(
@@ -150,11 +158,6 @@ def test_a_list_of_models_may_not_ask_for_code_without_a_word(
     assert cli.main(["eval", *given]) == 2
     assert "needs code of its own" in capsys.readouterr().err
     assert not marker.exists()
-
-
-def test_an_evaluation_runs_code_that_its_user_trusts(make: Make, marker: Path) -> None:
-    assert run("spor-hf", f"pretrained={make('own')},trust_remote_code=True") == 0
-    assert marker.read_text() == "generated"
 
 
 def test_a_classifier_runs_no_code(make: Make, marker: Path) -> None:
