@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import write_manifest
+from spor_tasks.core.sample import Split
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.harness import plan, task_files
+from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
 from tests.support.result_files import adapter_manifest
@@ -104,6 +106,15 @@ def test_bad_metadata_is_refused(metadata: dict[str, Any], named: str, remedy: s
         load(MINI, **metadata)
     assert named in caught.value.what
     assert remedy in str(caught.value.remedy)
+
+
+def test_the_first_of_several_references_is_held_out() -> None:
+    one, two = PAIR.test.samples[:2]
+    one = replace(one, references=one.references[:1])
+    (doc,) = documents.without_first_references(Split("test", (one, two)), "causal")
+    assert (doc["held_out"], *doc["references"]) == two.references
+    with pytest.raises(ConfigError, match="no sample of the test set has two references"):
+        documents.without_first_references(Split("test", (one,)), "causal")
 
 
 def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
