@@ -38,7 +38,7 @@ def train_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
 
 
 @cache
-def tests_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
+def held_out_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
     return read_webnlg_test(folder) if corpus == "webnlg" else e2e.read_test(folder)
 
 
@@ -78,7 +78,7 @@ def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
 ) -> None:
     """Counted are test samples, and Visible's samples of more than N units and their units."""
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    train, test, way = train_of(corpus, data_dir), tests_of(corpus, data_dir), WAYS[corpus]
+    train, test, way = train_of(corpus, data_dir), held_out_of(corpus, data_dir), WAYS[corpus]
     rebuilt = productivity.build(train, test, threshold, choose=published(way))
     sets = f"{corpus}_productivity_N={threshold}"
     names = (f"train_{sets}_invisible", f"train_{sets}_visible", f"test_{sets}")
@@ -100,7 +100,7 @@ def test_order_invariance_is_rebuilt_but_for_the_drawn_orders(
     def without_inputs(rows: Iterable[Row]) -> list[Row]:
         return [{key: row[key] for key in row if not key.startswith("input_")} for row in rows]
 
-    test = tests_of(corpus, data_dir)
+    test = held_out_of(corpus, data_dir)
     assert is_released(f"test_{corpus}_order-invariance_cwio", with_an_order(test))
     assert is_released(f"test_{corpus}_order-invariance_performance", test)
     main = released_rows(data_dir, f"test_{corpus}_order-invariance_main")
@@ -110,7 +110,7 @@ def test_order_invariance_is_rebuilt_but_for_the_drawn_orders(
 
 
 def test_rule_learnability_of_webnlg_is_rebuilt(data_dir: Path) -> None:
-    samples = hide_entities(tests_of("webnlg", data_dir))
+    samples = hide_entities(held_out_of("webnlg", data_dir))
     assert len(samples) == 1_614
     assert is_released("test_webnlg_rule-learnability", samples)
 
