@@ -388,7 +388,7 @@ def _scores(
     errors = {
         name.removesuffix("_stderr"): value
         for name, value in numbers.items()
-        if name.endswith("_stderr") and value >= 0
+        if name.endswith("_stderr")
     }
     for gap in spec.gaps:
         for known, combine in ((scores, operator.sub), (errors, math.hypot)):

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import runs
@@ -47,6 +48,14 @@ def test_a_task_of_a_file_becomes_a_run(read: Callable[..., Run]) -> None:
     assert (run.scores, run.stderrs) == ({"parent": 41.25}, {"parent": 0.5})
     assert read(parent=float("nan")).scores == {}
     assert (read().prompts_cut, read(config={"prompts_cut": {TASK: 0}}).prompts_cut) == (None, 0)
+
+
+def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read: Callable[..., Run]) -> None:
+    gap = Gap("totto_parent_nonoverlap", "totto_parent_overlap")
+    sets = {"benchmark": "totto", "corpus": "totto", "protocol": "published"}
+    run = read(task="totto", aspect="totto", metadata=sets, scores={gap[0]: 30.0, gap[1]: 40.0})
+    assert run.scores[gap.name] == -10
+    assert run.stderrs[gap.name] == pytest.approx(0.5 * 2**0.5)
 
 
 def test_an_adapter_of_no_known_arm_names_the_model(read: Callable[..., Run]) -> None:

@@ -317,6 +317,16 @@ def test_one_run_has_the_variance_over_samples() -> None:
     assert found.freedom == pytest.approx(299)
 
 
+def test_systems_are_compared_sample_by_sample() -> None:
+    """Samples that are hard for both do not widen their difference, nor do runs that take turns."""
+    noise = np.random.default_rng(2).normal(0, 0.01, 300)
+    better, swinging = VALUES + noise, np.where(APART % 2, 0.1, -0.1)
+    paired = over_runs([[column(VALUES)], [column(better)]], APART)
+    assert paired.error == pytest.approx(stats.sem(noise))
+    turns = over_runs([[column(VALUES + swinging), column(VALUES - swinging)]], APART)
+    assert turns.error == pytest.approx(stats.sem(VALUES))
+
+
 def test_runs_that_all_samples_share_have_the_variance_of_the_runs() -> None:
     """Runs that differ by a constant: Welch's test of the runs, and the samples add nothing."""
     one, other = [50.0, 51.0, 53.0], [48.0, 48.5, 49.0]

@@ -1,6 +1,7 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -174,6 +175,14 @@ def test_splits_without_a_common_seed_have_no_score() -> None:
     found, problems = put_together([run(YELP[0], score), run(YELP[1], score, seed=7)])
     assert found == ()
     assert "no training seed" in str(problems[0])
+
+
+def test_files_that_differ_on_a_split_leave_it_out() -> None:
+    one, (two, logged) = (run(spec, {"mctg_acc": 80.0}) for spec in YELP[:2])
+    copy = replace(two, file=Path("copy"))
+    (same,) = together(one, (two, logged), (copy, logged))
+    (found,) = together(one, (two, logged), (replace(copy, scores={"mctg_acc": 70.0}), logged))
+    assert (same.n, found.n) == (20, 10)
 
 
 def test_without_samples_splits_are_not_put_together() -> None:
