@@ -115,6 +115,15 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: P
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_is_complete_when_it_is_sent_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
+    files.write_rows(tmp_path / "rows.jsonl", [{"a": 1}])
+    assert sizes == [len(b'{"a": 1}\n')]
+
+
 @pytest.mark.parametrize("kind", sorted(DAMAGE))
 def test_a_damaged_json_file_is_an_error_of_the_chosen_kind(tmp_path: Path, kind: str) -> None:
     damage.replace(tmp_path / "value.json", kind)
