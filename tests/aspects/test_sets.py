@@ -70,6 +70,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name: tuple[str, 
         named.load(*name)
     known = "mini strict" if name[1] == "mini" else "e2e published"
     assert f"systematicity {known}" in str(caught.value.remedy)
+    assert "totto" not in str(caught.value.remedy)
 
 
 def test_files_are_sought_in_the_folder_of_the_moment(

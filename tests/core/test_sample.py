@@ -1,11 +1,12 @@
 """A sample has one id wherever it is read."""
 
 import random
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
+from spor_tasks.core.sample import AttributeValue, Contrast, Rivals, SampleMaker, Triple, views
 
 SHIP = Triple("Gull", "home port", "Anholt")
 CREW = Triple("Gull", "crew", "4")
@@ -51,3 +52,13 @@ def test_ids_depend_neither_on_the_order_of_a_source_nor_on_other_samples(
     last = contents[-1]
     if contents.count(last) == 1:
         assert part(*last).id == ids[-1]
+
+
+def test_every_prompt_of_a_likelihood_has_its_text() -> None:
+    sample = SampleMaker("own")([SHIP], ["The Gull lies at Anholt."])
+    contrast = replace(sample, challenge=Contrast((CREW,), "The Gull has a crew of 4."))
+    rivals = replace(sample, challenge=Rivals(((CREW,), (SHIP, CREW)), (True, False)))
+    assert contrast.texts == (sample.target, "The Gull has a crew of 4.")
+    assert rivals.texts == (sample.target,) * 3
+    for each in (sample, contrast, rivals):
+        assert len([*views(each)]) == len(each.texts)
