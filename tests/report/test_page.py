@@ -165,6 +165,15 @@ def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
     assert [len(chunk(html, number)) for number in run["chunks"]] == [10, 10, 4]
 
 
+def test_runs_of_one_arm_and_seed_have_names_of_their_own(tmp_path: Path) -> None:
+    for name, score in (("first", 40.0), ("second", 50.0)):
+        result = write_result(tmp_path / f"results_{name}.json", arm="atom", n=1, parent=score)
+        rows = [sample_row(town(0), ["Greyport."], {"parent": score})]
+        write_samples(result, TASK, rows)
+    (test,) = chunk(page_of(tmp_path), 0)["tests"]
+    assert [run["name"] for run in test["runs"]] == ["atom, seed 0", "atom, seed 0 (2)"]
+
+
 def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> None:
     pairs = Sample("1", "own", (AttributeValue("food", "eel"), AttributeValue("area", "sea")), ())
     samples = [invented_runs.town(0), invented_runs.town(1), pairs]
