@@ -164,9 +164,12 @@ def test_scores_of_a_run_are_of_its_documents() -> None:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of a system that takes the first text for the last combination, and knows others."""
-    folder = tmp_path_factory.mktemp("run")
-    spec = COMPMCTG.find(name_of("compmctg_mini", "acd_0"))
+    return write_run(tmp_path_factory.mktemp("run"), "acd_0")
+
+
+def write_run(folder: Path, split: str) -> Path:
+    """Write a result of a system that errs on the first text alone."""
+    spec = COMPMCTG.find(name_of("compmctg_mini", split))
     asked = COMPMCTG.load(spec.name).test.samples[:24]
     logs = [[-9.0, *[-20.0] * 10, -9.0 + (number == 0)] for number in range(24)]
     values = [
@@ -198,6 +201,15 @@ def test_a_report_has_its_table_with_chance_and_intervals_over_texts(run: Path) 
     assert [*main.header[2:6]] == ["Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap in points"]
     (accuracy,) = (row for row in table.rows if row.metric == "disc_acc")
     assert accuracy.clusters in {None, 24}
+
+
+def test_every_split_has_a_table_of_its_own(tmp_path: Path) -> None:
+    for split in ("acd_0", "acd_1"):
+        write_run(tmp_path / split, split)
+    (table,) = report.collect([tmp_path]).tables
+    for grid, split in zip(grids(table), ("acd_0", "acd_1"), strict=True):
+        assert grid.title.endswith(f"discrimination, split {split}")
+        assert len(grid.runs) == 1
 
 
 def test_of_a_text_its_own_prompt_is_shown_and_under_what_it_is_likeliest(run: Path) -> None:
