@@ -22,7 +22,7 @@ _LM_EVAL_ONLY = (
     *("include_path", "use_cache", "cache_requests", "samples", "check_integrity", "show_config"),
     *("wandb_args", "wandb_config_args", "trackio_args", "hf_hub_log_args"),
 )
-"""Options with which lm-eval's own command evaluates, a single model."""
+"""Options with which lm-eval's own command evaluates, a single model; 0.5 lacks some."""
 
 _OPTIONS = (
     *("metadata", "log_samples", "num_fewshot", "limit", "write_out", "system_instruction"),
@@ -76,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
         check(config, models)
         tasks = task_names(config)
         others = [f"the task {name}" for name in tasks if not task_files.expand([name])]
-        others += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option)]
+        others += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option, None)]
         if sources and config.model_args:
             others.append("--model_args")
         if sources and others:
