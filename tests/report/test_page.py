@@ -174,6 +174,15 @@ def test_runs_of_one_arm_and_seed_have_names_of_their_own(tmp_path: Path) -> Non
     assert [run["name"] for run in test["runs"]] == ["atom, seed 0", "atom, seed 0 (2)"]
 
 
+def test_a_file_that_is_damaged_from_its_first_line_has_nothing_to_browse(tmp_path: Path) -> None:
+    result = write_result(tmp_path / "results_a.json", n=1, parent=40.0)
+    file = write_samples(result, TASK, [sample_row(town(0), ["Greyport."], {"parent": 40.0})])
+    file.write_text("{")
+    browsed = browser.browse(report.collect([tmp_path]).samples)
+    assert (browsed.chunks, browsed.outcomes) == ((), ())
+    assert [problem.kind for problem in browsed.problems] == ["samples"]
+
+
 def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> None:
     pairs = Sample("1", "own", (AttributeValue("food", "eel"), AttributeValue("area", "sea")), ())
     samples = [invented_runs.town(0), invented_runs.town(1), pairs]
