@@ -1,5 +1,6 @@
 """Classifiers of transformers that say whether a table entails a text, for NLI-Acc."""
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -87,17 +88,19 @@ def _tapex(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequen
 class _Format(NamedTuple):
     """How classifiers read a table and a text.
 
-    ``encode`` returns the tokens of each claim, None where it cannot.
+    ``encode`` returns the tokens of each claim, None where it cannot. More than ``most_labels``
+    show that a model of the same type compares texts.
     """
 
     name: str
     encode: Callable[[Checkpoint, Sequence[Claim], int], Sequence[Encoded | None]]
     most_tokens: int
+    most_labels: float = math.inf
 
 
 FORMATS: Mapping[str, _Format] = {
     "tapas": _Format("tapas", _tapas, MOST_TOKENS),
-    "bart": _Format("tapex", _tapex, 1024),
+    "bart": _Format("tapex", _tapex, 1024, most_labels=2),  # of MNLI it has three
 }
 """The formats by the type of the model.
 
@@ -127,10 +130,10 @@ def load(
     """
     # The checkpoints of TAPEX name a tokenizer that transformers lacks.
     checkpoint = read_classifier(model, device, batch_size, {"bart": "BartTokenizer"})
-    kind = checkpoint.model.config.model_type
-    if kind not in FORMATS:
+    kind, count = checkpoint.model.config.model_type, len(checkpoint.labels)
+    if kind not in FORMATS or count > FORMATS[kind].most_labels:
         raise ConfigError(
-            f"is of the type {kind}, which reads no tables",
+            f"is of the type {kind} with {count} labels, which reads no tables",
             where=model,
             remedy="Name a TAPAS or TAPEX, such as google/tapas-base-finetuned-tabfact.",
         )

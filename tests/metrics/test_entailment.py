@@ -141,9 +141,11 @@ def test_the_signature_names_class_and_format(folders: dict[str, Path], tmp_path
 
 
 def test_a_model_of_another_type_or_with_unknown_classes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="type bert, which reads no tables") as error:
-        load(save_bert(tmp_path / "bert"))
-    assert "google/tapas" in str(error.value.remedy)
+    of_texts = ("contradiction", "neutral", "entailment")
+    for saved in (save_bert(tmp_path / "bert"), save_tapex(tmp_path / "mnli", of_texts)):
+        with pytest.raises(ConfigError, match="labels, which reads no tables") as error:
+            load(saved)
+        assert "google/tapas" in str(error.value.remedy)
     folder = save_tapas(tmp_path / "tapas", ("yes", "no"))
     with pytest.raises(ConfigError, match="0 yes, 1 no") as error:
         load(folder)
