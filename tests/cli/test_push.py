@@ -1,21 +1,20 @@
-"""`spor push` against a server that speaks as the Hub does."""
+"""`spor push`, with a stand-in for the Hub's client that takes what the client takes."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from unittest.mock import Mock, create_autospec
 
 import pytest
+from huggingface_hub import CommitInfo, HfApi
 
 from spor_tasks import cli
-from spor_tasks.report import plots
-from tests.support.hub_server import READER, Hub, Repo, cut, serving
+from spor_tasks.report import plots, publish
 from tests.support.whole_runs import write_whole
 
-pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
-
 Push = Callable[..., tuple[int, str]]
-TASK = "spor_productivity_mini_n4"
-KEY = "datasets/me/runs"
+COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1", "discussions/1"))
 
 
 @pytest.fixture
@@ -29,10 +28,21 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def server() -> Iterator[Hub]:
-    with serving() as hub:
-        hub.repos[KEY] = Repo()
-        yield hub
+def hub(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """The client; `files` are what was sent, by name."""
+    client = create_autospec(HfApi, instance=True, files={})
+    client.get_paths_info.return_value = []
+
+    def upload(*, folder_path: Path, create_pr: bool, **_: Any) -> CommitInfo:  # noqa: ANN401
+        files = (path for path in folder_path.rglob("*") if path.is_file())
+        client.files |= {
+            path.relative_to(folder_path).as_posix(): path.read_bytes() for path in files
+        }
+        return CommitInfo(COMMIT, "", "", "1", pr_url=REQUEST if create_pr else None)
+
+    client.upload_folder.side_effect = upload
+    monkeypatch.setattr(publish, "HfApi", lambda: client)
+    return client
 
 
 @pytest.fixture
@@ -45,77 +55,73 @@ def push(capsys: pytest.CaptureFixture[str], runs: Path) -> Push:
 
 
 def test_a_clone_of_the_dataset_gives_the_same_report(
-    server: Hub, runs: Path, push: Push, monkeypatch: pytest.MonkeyPatch
+    hub: Mock, runs: Path, push: Push, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status, printed = push()
     assert status == 0, printed
-    assert f"{server.url}/{KEY}/commit/" in printed
-    sent = server.repos[KEY].files
+    assert printed.endswith(f"{COMMIT}\n")
     results = {f"results/runs/{path.name}": path.read_bytes() for path in runs.iterdir()}
     report = {f"report.{ending}" for ending in ("md", "tex", "csv", "json")}
-    assert sent.keys() == {"README.md", "page.html", *report, *results}
-    assert sent.items() >= results.items()
-    rows = json.loads(sent["report.json"])["rows"]
+    assert hub.files.keys() == {"README.md", "page.html", *report, *results}
+    assert hub.files.items() >= results.items()
+    rows = json.loads(hub.files["report.json"])["rows"]
     assert {row["arm"]: row.get("runs") for row in rows}["invisible"] == [
         "results/runs/results_invisible.json"
     ]
-    for name, content in sent.items():
+    for name, content in hub.files.items():
         Path("clone", name).parent.mkdir(parents=True, exist_ok=True)
         Path("clone", name).write_bytes(content)
     monkeypatch.chdir("clone")
     assert cli.main(["report", "results", "--out", "again"]) == 0
     for name in ("page.html", "report.md", "report.csv", "report.json"):
-        assert Path("again", name).read_bytes() == sent[name]
+        assert Path("again", name).read_bytes() == hub.files[name]
 
 
-def test_a_second_push_sends_what_is_new(server: Hub, runs: Path, push: Push) -> None:
-    server.repos[KEY].add({"README.md": b"# Mine"})
-    push()
-    before = server.repos[KEY].files
-    assert before["README.md"] == b"# Mine"
-    commits = len(server.repos[KEY].commits)
-    assert push()[0] == 0
-    assert len(server.repos[KEY].commits) == commits
-    write_whole(runs, "other", arm="visible", seed=1)
-    assert push()[0] == 0
-    assert server.repos[KEY].files.keys() > before.keys()
-
-
-def test_a_space_shows_the_page(server: Hub, push: Push) -> None:
-    assert push("--type", "space", "--create", "public")[0] == 0
-    made = server.repos["spaces/me/runs"]
-    assert (made.private, made.sdk) == (False, "static")
-    assert b"<html" in made.files["index.html"]
-    assert "page.html" not in made.files
-
-
-def test_a_dry_run_and_a_pull_request_leave_the_repository_as_it_is(
-    server: Hub, push: Push
+@pytest.mark.parametrize("has_card", [False, True])
+def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(
+    hub: Mock, push: Push, *, has_card: bool
 ) -> None:
+    hub.get_paths_info.return_value = ["README.md"] * has_card
+    assert push()[0] == 0
+    hub.create_repo.assert_not_called()
+    hub.get_paths_info.assert_called_once_with("me/runs", ["README.md"], repo_type="dataset")
+    (sent,) = hub.upload_folder.call_args_list
+    assert (sent.kwargs["repo_id"], sent.kwargs["repo_type"]) == ("me/runs", "dataset")
+    assert sent.kwargs["ignore_patterns"] == (["README.md"] if has_card else None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "create", "made"),
+    [
+        ("space", "public", {"private": False, "space_sdk": "static"}),
+        ("dataset", "private", {"private": True, "space_sdk": None}),
+    ],
+)
+def test_a_repository_is_created_and_a_space_shows_the_page(
+    hub: Mock, push: Push, kind: str, create: str, made: dict[str, object]
+) -> None:
+    assert push("--type", kind, "--create", create)[0] == 0
+    hub.create_repo.assert_called_once_with("me/runs", repo_type=kind, exist_ok=True, **made)
+    assert hub.upload_folder.call_args.kwargs["repo_type"] == kind
+    page, other = ("index.html", "page.html") if kind == "space" else ("page.html", "index.html")
+    assert b"<html" in hub.files[page]
+    assert other not in hub.files
+
+
+def test_a_dry_run_sends_nothing_and_a_pull_request_is_named(hub: Mock, push: Push) -> None:
     status, printed = push("--dry-run")
     assert status == 0
     assert "results/runs/results_invisible.json" in printed
-    assert server.requests == []
+    assert hub.method_calls == []
     status, printed = push("--pr")
     assert status == 0
-    assert f"{server.url}/{KEY}/discussions/1" in printed
-    assert server.repos[KEY].files == {}
+    assert REQUEST in printed
 
 
-def test_a_refused_push_changes_nothing_and_can_be_repeated(
-    server: Hub, push: Push, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for token in (READER, "hf_invented"):
-        with monkeypatch.context() as patch:
-            patch.setenv("HF_TOKEN", token)
-            status, printed = push()
-        assert status == 2
-        assert "hf auth login" in printed
-    server.answers = {"/commit/": [cut]}
-    assert push()[0] == 2
-    assert server.repos[KEY].files == {}
-    assert push()[0] == 0
-    assert len(server.repos[KEY].files) == 10
-    server.repos.clear()
-    assert push()[0] == 2
-    assert server.repos == {}
+@pytest.mark.parametrize("step", ["create_repo", "get_paths_info", "upload_folder"])
+def test_a_refused_push_names_the_remedy(hub: Mock, push: Push, step: str) -> None:
+    getattr(hub, step).side_effect = ConnectionError("401 Client Error")
+    status, printed = push("--create", "private")
+    assert status == 2
+    assert "me/runs" in printed
+    assert "hf auth login" in printed
