@@ -15,14 +15,13 @@ their embeddings.
 peft is not used: its prompts and prefixes are one set of vectors for each adapter, and here each
 row of a batch has those of its own values. The prefix goes through transformers' cache, as peft's.
 
-The values are read from the ids of a row, which begins with :func:`codes` in the tokenizer's
-tokens, however many these are. So a model reads the rows of every training and of every task as
-they are. A document would not do: a likelihood is asked after codes that are not the document's.
+A row of ids has places for all that stands before its text: ids above the base's own tokens, which
+say the combination. So the tokens of a text, their logits and their positions stay where they are.
 """
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
@@ -49,7 +48,7 @@ Layers: TypeAlias = Sequence[tuple[torch.Tensor, torch.Tensor]]
 
 _WEIGHTS = "adapter_model.safetensors"
 
-_QUOTED = 5  # tokens behind codes that are not known
+_QUOTED = 80  # letters of a prompt without known codes
 
 
 class Vectors(nn.Module):  # type: ignore[misc]  # torch has no types here
@@ -168,12 +167,11 @@ KINDS: Mapping[str, Callable[..., Vectors]] = {Dcg.kind: Dcg, Prefixes.kind: Pre
 
 
 class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
-    """A frozen language model with vectors in place of the codes that its rows begin with.
+    """A frozen language model with vectors in place of the codes that its prompts begin with.
 
-    The logits that it returns stand where they would without: those of the last code predict the
-    first token of the text. Those of the codes before it have no meaning. Its other attributes,
-    such as its config, are the language model's. ``numbers`` has each combination's number, and
-    ``longer`` is how many positions more than a row has are taken, at most.
+    Its other attributes, such as its config, are the language model's. ``numbers`` has each
+    combination's number, and ``width`` is how many places a row has before its text. The last of
+    them predicts the first token of the text.
     """
 
     def __init__(
@@ -183,11 +181,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         aspects: Aspects,
         vectors: Callable[..., Vectors],
     ) -> None:
-        """Make the model; ``vectors`` is called with base, embeddings of values, and aspects.
-
-        Raises:
-            ConfigError: the tokenizer has the same tokens for several combinations.
-        """
+        """Make the model; ``vectors`` is called with base, embeddings of values, and aspects."""
         super().__init__()
         self.base = base.requires_grad_(requires_grad=False)
         self.aspects = {aspect: tuple(values) for aspect, values in aspects.items()}
@@ -195,23 +189,12 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         self._start: list[int] = tokenizer(START)["input_ids"]
         combinations = itertools.product(*self.aspects.values())
         self.numbers = {combination: number for number, combination in enumerate(combinations)}
-        self._known = {
-            tuple(tokenizer(codes(combination), add_special_tokens=special)["input_ids"]): number
-            for special in (True, False)  # lm-eval leaves out what a text begins with already
-            for combination, number in self.numbers.items()
-        }
-        if len({*self._known.values()}) < len(self.numbers):
-            raise ConfigError(
-                "has the same tokens for several combinations",
-                where=tokenizer.name_or_path,
-                remedy="Use a tokenizer that knows the words of the values.",
-            )
-        self._lengths = sorted({*map(len, self._known)}, reverse=True)
+        self._first = base.get_input_embeddings().num_embeddings
         words = torch.stack([*map(self._word, itertools.chain(*self.aspects.values()))])
         by_aspect = torch.arange(len(words)).split([*map(len, self.aspects.values())])
         self._values = torch.cartesian_prod(*by_aspect).view(len(self.numbers), -1)
         self.vectors: Vectors = vectors(base, words, len(self.aspects)).to(base.device)
-        self.longer = max(0, len(self._start) + self.vectors.length - self._lengths[-1])
+        self.width = len(self._start) + self.vectors.length
 
     def _word(self, value: str) -> torch.Tensor:
         """Return the mean embedding of the tokens of a value's word."""
@@ -228,36 +211,42 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             return getattr(self.base, name)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a prompt, where no token spans its codes and what follows them."""
-        prefixes = [each for each in map(codes, self.numbers) if text.startswith(each)]
-        prefix = max(prefixes, key=len, default=text)
-        ids: list[int] = self._tokenizer(prefix)["input_ids"]
-        if prefix != text:
-            ids += self._tokenizer(text[len(prefix) :], add_special_tokens=False)["input_ids"]
-        return ids
+        """Return the ids of a prompt: the places of its codes, and the tokens of what follows.
+
+        Raises:
+            ConfigError: the prompt does not begin with the codes of a known combination.
+        """
+        found = {codes(each): number for each, number in self.numbers.items()}
+        prefix = max(filter(text.startswith, found), key=len, default=None)
+        if prefix is None:
+            values = "; ".join(f"{name}: {', '.join(each)}" for name, each in self.aspects.items())
+            raise ConfigError(
+                f"the prompt {text[:_QUOTED]!r} does not begin with values that the model knows",
+                remedy=f"It knows {values}. Use tasks of the corpus that it was trained on.",
+            )
+        following: list[int]
+        following = self._tokenizer(text[len(prefix) :], add_special_tokens=False)["input_ids"]
+        return [self._first + found[prefix]] * self.width + following
 
     def encode_batch(self, texts: Sequence[str], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the ids of prompts, padded on the left, and their mask."""
         rows = [torch.tensor(self.encode(text)) for text in texts]
-        return _padded(rows, pad_id), _padded(map(torch.ones_like, rows))
+        pad = partial(nn.utils.rnn.pad_sequence, batch_first=True, padding_side="left")
+        return pad(rows, padding_value=pad_id), pad([*map(torch.ones_like, rows)])
+
+    def read_as(self, ids: torch.Tensor, combination: int) -> torch.Tensor:
+        """Return rows of ids with the places of another combination, given by its number."""
+        return ids.where(ids < self._first, self._first + combination)
 
     def forward(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor | None = None,
-        combinations: torch.Tensor | None = None,
-        **_: object,
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_: object
     ) -> Any:  # noqa: ANN401 - transformers'
         """Return the output of the language model for rows that are padded on either side.
 
-        ``combinations`` are the numbers of those that the rows are read with, −1 for a row's own.
-
         Raises:
-            ConfigError: a row does not begin with the codes of a known combination.
+            ConfigError: a row lacks some of its places.
         """
-        width = input_ids.shape[1]
-        inputs = self._inputs(input_ids, attention_mask, combinations, width)
-        return self.base(**inputs, use_cache=False, logits_to_keep=width)
+        return self.base(**self._inputs(input_ids, attention_mask), use_cache=False)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def generate(
@@ -281,59 +270,29 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             inputs["inputs_embeds"] = functional.pad(inputs["inputs_embeds"], room)
         return torch.cat([input_ids, self.base.generate(**inputs, **settings)], 1)
 
-    def _inputs(
-        self,
-        ids: torch.Tensor,
-        mask: torch.Tensor | None,
-        combinations: torch.Tensor | None = None,
-        width: int = 0,
-    ) -> dict[str, Any]:
-        """Return the language model's inputs, aligned on the right, of at least this width.
-
-        A row is the start token, the vectors, and the text without its codes.
-        """
+    def _inputs(self, ids: torch.Tensor, mask: torch.Tensor | None) -> dict[str, Any]:
+        """Return the language model's inputs: embeddings, and a cache before them."""
         mask = torch.ones_like(ids) if mask is None else mask
-        found = [self._find(*row) for row in zip(ids.tolist(), mask.tolist(), strict=True)]
-        numbers = torch.tensor([number for number, _ in found], device=ids.device)
-        if combinations is not None:
-            numbers = torch.where(combinations < 0, numbers, combinations)
+        is_place = ids >= self._first
+        if (is_place.sum(1) != self.width).any():
+            raise ConfigError(
+                "a text is longer than the model takes, and its codes were cut off",
+                remedy="Use shorter texts, or a base with more positions.",
+            )
         embed = self.base.get_input_embeddings()
         start = embed(torch.tensor(self._start, device=ids.device)).expand(len(ids), -1, -1)
-        before, layers = self.vectors.around(start, self._values.to(ids.device)[numbers])
-        rows = [
-            (
-                torch.cat([vectors, text[begin:]]),
-                torch.cat([read.new_ones(len(vectors)), read[begin:]]),
-            )
-            for vectors, text, read, (_, begin) in zip(before, embed(ids), mask, found, strict=True)
-        ]
-        embeddings, visible = map(_padded, zip(*rows, strict=True))
-        if (room := width - visible.shape[1]) > 0:
-            embeddings = functional.pad(embeddings, (0, 0, room, 0))
-            visible = functional.pad(visible, (room, 0))
+        values = self._values.to(ids.device)[ids.amax(1) - self._first]
+        before, layers = self.vectors.around(start, values)
+        tokens = embed(ids.masked_fill(is_place, 0))
         cache = DynamicCache(config=self.config)
         for number, (keys, contents) in enumerate(layers):
             cache.update(keys, contents, number)
         return {
-            "inputs_embeds": embeddings,
-            "position_ids": (visible.cumsum(1) - 1).clamp(min=0),
-            "attention_mask": functional.pad(visible, (cache.get_seq_length(), 0), value=1),
+            "inputs_embeds": tokens.masked_scatter(is_place[..., None], before),
+            "position_ids": (mask.cumsum(1) - 1).clamp(min=0),
+            "attention_mask": functional.pad(mask, (cache.get_seq_length(), 0), value=1),
             "past_key_values": cache if layers else None,
         }
-
-    def _find(self, row: list[int], mask: list[int]) -> tuple[int, int]:
-        """Return the combination of a row, and where its text begins."""
-        begin = mask.index(1)
-        for length in self._lengths:
-            number = self._known.get(tuple(row[begin : begin + length]))
-            if number is not None:
-                return number, begin + length
-        beginning = self._tokenizer.decode(row[begin : begin + self._lengths[0] + _QUOTED])
-        values = "; ".join(f"{name}: {', '.join(each)}" for name, each in self.aspects.items())
-        raise ConfigError(
-            f"the prompt {beginning!r} does not begin with values that the model knows",
-            remedy=f"It knows {values}. Use tasks of the corpus that it was trained on.",
-        )
 
     def save(self, folder: Path, base: str, revision: str | None) -> None:
         """Write what was trained, and what is needed to load it, on the base of that name."""
@@ -369,13 +328,6 @@ def load(base: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path
         ) from error
     model.eval()
     return model
-
-
-def _padded(rows: Iterable[torch.Tensor], filler: int = 0) -> torch.Tensor:
-    """Return the rows as one tensor, padded on the left."""
-    return nn.utils.rnn.pad_sequence(
-        list(rows), batch_first=True, padding_value=filler, padding_side="left"
-    )
 
 
 def _draw(base: PreTrainedModel, *weights: nn.Parameter) -> None:

@@ -156,20 +156,23 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return prepared
 
     def _length(self, prompt: str) -> int:
-        return len(self.tok_encode(prompt))
+        is_coded = isinstance(self._model, CodedModel)
+        ids: list[int] = (self._model.encode if is_coded else self.tok_encode)(prompt)
+        return len(ids)
 
-    @property
-    def max_length(self) -> int:
-        """How many tokens of a row the model takes."""
-        length: int = super().max_length
-        return length - self._model.longer if isinstance(self._model, CodedModel) else length
+    def _encode_pair(self, context: str, continuation: str) -> tuple[list[int], list[int]]:
+        prompt, text = super()._encode_pair(context, continuation)
+        if isinstance(self._model, CodedModel):
+            prompt = self._model.encode(context.rstrip())
+        return prompt, text
 
     def _room(self, settings: Mapping[str, Any]) -> int:
         """Return how many tokens of a prompt the model sees."""
+        longest: int = self.max_length
         if self.backend == "seq2seq":
-            return self.max_length
+            return longest
         completed = normalize_gen_kwargs(dict(settings), self.max_gen_toks)
-        return self.max_length - int(completed["max_gen_toks"])
+        return longest - int(completed["max_gen_toks"])
 
     def tok_batch_encode(
         self,

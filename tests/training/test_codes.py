@@ -149,9 +149,11 @@ def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
     assert {*objective.pool} == SEEN
     model = with_vectors(objective)
     numbers = (0, 3, 2, 8)
-    rows = [rows_of(loaded, CORPUS)[number] for number in numbers]
-    given = [model.encode(codes(combination_in(CORPUS[number]))) for number in numbers]
-    assert len({*map(len, given)}) > 1, "codes of different lengths"
+    rows = [objective.rows.rows[number] for number in numbers]
+    plain_rows = [rows_of(loaded, CORPUS)[number] for number in numbers]
+    assert [row.targets for row in rows] == [row.targets for row in plain_rows]
+    codes_of = [row.labels.count(IGNORED) for row in plain_rows]
+    assert len({*codes_of}) > 1, "codes of different lengths"
     expected = plain_objective(model, rows, objective.pool, 0.4)
     expected.backward()
     plain = gradients(model)
@@ -166,7 +168,8 @@ def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
 def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
     objective = objective_of("dcg", loaded, CORPUS, **SIZES["dcg"], contrasts=2, weight=1.0)
     model = with_vectors(objective)
-    batch = load_batch(rows_of(loaded, CORPUS)[:2], loaded.pad_id, model)
+    rows = objective.rows.rows[:2]
+    batch = load_batch(rows, loaded.pad_id, model)
     with torch.no_grad():
         losses = []
         for seed in (0, 0, 1, 2, 3):
@@ -175,7 +178,6 @@ def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
         assert losses[0] == losses[1]
         assert len({*losses}) > 2
         few = objective.among(sorted(SEEN)[:1]).loss(model, batch).item()
-        rows = rows_of(loaded, CORPUS)[:2]
         expected = plain_objective(model, rows, sorted(SEEN)[:1], 1.0).item()
         assert few / len(batch.labels) == pytest.approx(expected, rel=1e-6)
         model.get_output_embeddings().weight.mul_(1e6)  # exp(−L) would be 0 in any precision
@@ -340,10 +342,11 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
 def test_what_is_saved_gives_the_logits_of_what_was_trained(
     loaded: Base, kind: str, tmp_path: Path
 ) -> None:
-    model = with_vectors(objective_of(kind, loaded, CORPUS, **SIZES[kind])).float()
+    objective = objective_of(kind, loaded, CORPUS, **SIZES[kind])
+    model = with_vectors(objective).float()
     model.save(tmp_path, "a base", None)
     again = load(copy.deepcopy(model.base), loaded.tokenizer, tmp_path)
-    ids = torch.tensor([rows_of(loaded, CORPUS)[0].input_ids])
+    ids = torch.tensor([objective.rows.rows[0].input_ids])
     with torch.no_grad():
         torch.testing.assert_close(again(ids).logits, model(ids).logits, rtol=1e-4, atol=1e-5)
     assert not [name for name, weight in again.base.named_parameters() if weight.requires_grad]

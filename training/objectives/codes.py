@@ -19,6 +19,7 @@ for a whole one.
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, ClassVar, Self
 
@@ -27,16 +28,16 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.corpora.compmctg.linearize import codes
 from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, Vectors
 from training.batches import Batch, Model, target_losses
+from training.encoding import IGNORED, Row, causal_row
 from training.objectives.base import Combination, Material, combination_of
 from training.objectives.likelihood import Likelihood
 from training.settings import CLOSED, Count, to_dict
 
 _Share = Annotated[float, Field(ge=0, le=1)]
 _Number = Annotated[int, Field(ge=0)]
-
-_OWN = -1  # in place of the number of a combination
 
 
 @settings_dataclass(frozen=True, slots=True, config=CLOSED)
@@ -85,15 +86,17 @@ class Coded(Likelihood):
         del sizes["weight"], sizes["contrasts"]
         aspects = {aspect: tuple(names) for aspect, names in values.items()}
         vectors = partial(self.vectors, **sizes)
-        self.model = CodedModel(base.model, base.tokenizer, aspects, vectors)
-        longest = max(len(row.input_ids) for row in self.rows.rows)
-        if base.positions and longest + self.model.longer > base.positions:
+        self.model = model = CodedModel(base.model, base.tokenizer, aspects, vectors)
+        rows = tuple(_with_places(row, model, combinations[row.sample]) for row in self.rows.rows)
+        longest = max(len(row.input_ids) for row in rows)
+        if base.positions and longest > base.positions:
             raise ConfigError(
-                f"a text has no room: {longest} tokens and {self.model.longer} more, and the model "
-                f"has {base.positions} positions",
+                f"a text has no room: it takes {longest} positions with the vectors, and the model "
+                f"has {base.positions}",
                 where="optimization.max_length",
-                remedy=f"Set optimization.max_length={base.positions - self.model.longer}.",
+                remedy=f"Set optimization.max_length={base.positions - model.width}.",
             )
+        self.rows = replace(self.rows, rows=rows)
 
     def among(self, combinations: Sequence[Combination]) -> Self:
         """Return the objective with contrasts that are drawn from these combinations."""
@@ -104,9 +107,9 @@ class Coded(Likelihood):
     def loss(self, model: Model, batch: Batch) -> torch.Tensor:
         """Return the loss of a batch, times the number of its target tokens."""
         places = torch.randperm(len(self.pool))[: self.how.contrasts].tolist()
-        numbers = [_OWN, *(model.numbers[self.pool[place]] for place in places)]
-        losses = target_losses(model, read_as(batch, numbers))
-        means = losses.unflatten(0, (len(numbers), -1)).mean(1)
+        numbers = [model.numbers[self.pool[place]] for place in places]
+        losses = target_losses(model, _contrasted(batch, model, numbers))
+        means = losses.unflatten(0, (1 + len(numbers), -1)).mean(1)
         return (means[0] + self.how.weight * (-means).logsumexp(0)) * len(batch.labels)
 
 
@@ -124,15 +127,21 @@ class PrefixObjective(Coded):
     vectors = Prefixes
 
 
-def read_as(batch: Batch, combinations: Sequence[int]) -> Batch:
-    """Return the batch as often as there are combinations, each time all read with one of them."""
-    times = len(combinations)
+def _with_places(row: Row, model: CodedModel, combination: Combination) -> Row:
+    """Return a row with places for vectors instead of the tokens of its codes."""
+    targets = [label for label in row.labels if label != IGNORED]
+    return causal_row(model.encode(codes(combination)), targets)._replace(sample=row.sample)
+
+
+def _contrasted(batch: Batch, model: CodedModel, combinations: Sequence[int]) -> Batch:
+    """Return the batch as it is, and once more for each combination, all read with that one."""
+    times = 1 + len(combinations)
     inputs = {name: tensor.repeat(times, 1) for name, tensor in batch.inputs.items()}
-    rows, columns = batch.inputs["input_ids"].shape
-    numbers = torch.tensor(combinations, device=batch.labels.device)
-    starts = torch.arange(times, device=batch.labels.device) * rows * columns
+    ids = batch.inputs["input_ids"]
+    read = [ids, *(model.read_as(ids, number) for number in combinations)]
+    starts = torch.arange(times, device=ids.device) * ids.numel()
     return Batch(
-        {**inputs, "combinations": numbers.repeat_interleave(rows)},
+        {**inputs, "input_ids": torch.cat(read)},
         batch.labels.repeat(times),
         (starts[:, None] + batch.positions).flatten(),
         batch.samples * times,
