@@ -70,7 +70,7 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
             model=model,
             metric=metric,
             n=int(first["n"] or like.n),
-            arms=tuple(Cell(values=(value,), seeds=(None,)) for value in values),
+            arms=tuple(Cell(values=(value,)) for value in values),
             as_is=Cell(reason=_NO_VALUE),
             difference=Estimate(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
             if len(values) > 1

@@ -1,6 +1,6 @@
 """From files to a report: results, their intervals and tests, and problems with the files."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,16 +10,16 @@ from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import runs
 from spor_tasks.results.benchmarks import Table, tables
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, Logged, read_values
+from spor_tasks.results.evidence import with_samples
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.runs import Collected, Problem, Run, RunKey
+from spor_tasks.results.runs import Collected, Problem, Run
 from spor_tasks.results.samples import SampleFile, find, orphans
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The content of files: rows of each model and task, the evidence for them, and problems.
+    """The content of files: rows of each model and task, and problems.
 
     ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
     are the sample files of the results that have one.
@@ -27,7 +27,6 @@ class Report:
 
     rows: tuple[Comparison, ...]
     pooled: tuple[Comparison, ...]
-    evidence: Evidence
     samples: tuple[SampleFile, ...]
     problems: tuple[Problem, ...]
 
@@ -54,18 +53,15 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
     """
     sources = tuple(paths)
     collected = _checked(runs.collect(sources), sources)
-    files = tuple(filter(None, map(find, collected.runs)))
-    logged, faults = _log(files)
-    evidence = Evidence(logged)
-    rows, conflicts = comparisons(collected.runs, evidence, merge_by)
-    pooled_runs, values, incomplete = pooled(
-        (result for result in collected.runs if result.spec.is_pooled), evidence
-    )
+    logged_runs, faults = with_samples(collected.runs)
+    rows, conflicts = comparisons(logged_runs, merge_by)
+    pooled_runs, incomplete = pooled(run for run in logged_runs if run.spec.is_pooled)
     facts = {fact for run in pooled_runs for fact in run.facts}
-    pooled_rows, _ = comparisons(pooled_runs, Evidence(values), facts.intersection(merge_by))
-    notices = _notices(collected.runs, files, sources)
+    pooled_rows, _ = comparisons(pooled_runs, facts.intersection(merge_by))
+    files = tuple(filter(None, map(find, logged_runs)))
+    notices = _notices(logged_runs, files, sources)
     problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
-    return Report(rows, pooled_rows, evidence, files, problems)
+    return Report(rows, pooled_rows, files, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
@@ -89,20 +85,6 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
             remedy="Evaluate again with the task files of this package.",
         )
     return Collected(results, (*collected.problems, *problems))
-
-
-def _log(files: Iterable[SampleFile]) -> tuple[dict[RunKey, Logged], tuple[Problem, ...]]:
-    """Return the values of all samples, and problems with files that cannot be read."""
-    logged, problems = {}, []
-    shared: dict[Hashable, Hashable] = {}
-    for file in files:
-        spec = file.run.spec
-        try:
-            logged[file.run.id] = read_values(file, (*spec.reported, *spec.breakdown), shared)
-        except ResultError as error:
-            what = f"{error.what}: there is no interval or test for these samples"
-            problems.append(Problem("samples", error.where or str(file.path), what))
-    return logged, tuple(problems)
 
 
 def _notices(

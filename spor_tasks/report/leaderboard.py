@@ -12,7 +12,7 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import ends
-from spor_tasks.results.evidence import Evidence, SystemPair
+from spor_tasks.results.evidence import SystemPair, p_values
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.statistics import holm
@@ -120,7 +120,7 @@ def rank(report: Report) -> Leaderboard:
     conflicts: list[Problem] = []
     for same in by_task.values():
         tests = _by_test(same)
-        boards.extend(_board(tested, tests, report.evidence) for tested in tests)
+        boards.extend(_board(tested, tests) for tested in tests)
         conflicts.extend(_conflicts(tests))
     filled = tuple(sorted((board for board in boards if board.entries), key=_place))
     return Leaderboard(filled, (*report.problems, *dict.fromkeys(conflicts)))
@@ -160,16 +160,14 @@ def _conflicts(tests: Sequence[Sequence[Comparison]]) -> Iterator[Problem]:
         yield Problem("incomparable", f"{other[0].task} of {other[0].model}", what)
 
 
-def _board(
-    rows: Sequence[Comparison], tests: Sequence[Sequence[Comparison]], evidence: Evidence
-) -> Board:
+def _board(rows: Sequence[Comparison], tests: Sequence[Sequence[Comparison]]) -> Board:
     example = rows[0]
     # A model as it is occurs in the rows of all its adapters, but once on a board.
     entries = list({(e.model, e.arm): e for row in rows for e in _entries(row)}.values())
     entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
     return Board(
         row=example,
-        entries=tuple(_ranked(entries, example.metric, evidence)),
+        entries=tuple(_ranked(entries, example.metric)),
         apart=in_words(_test_of(example), _differing(tests)),
     )
 
@@ -181,13 +179,12 @@ def _entries(row: Comparison) -> Iterator[Entry]:
         yield Entry(row.name_as_is, None, row.as_is)
 
 
-def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterator[Entry]:
+def _ranked(entries: Sequence[Entry], metric: str) -> Iterator[Entry]:
     """Yield the entries, given best first, with their ranks."""
     numbers = range(len(entries))
     pairs = list(combinations(numbers, 2))
     compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
-    p_values = evidence.p_values(compared)
-    tested = {pair: p for pair, p in zip(pairs, p_values, strict=True) if p is not None}
+    tested = {pair: p for pair, p in zip(pairs, p_values(compared), strict=True) if p is not None}
     adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
     worse = [
         j
@@ -195,7 +192,7 @@ def _ranked(entries: Sequence[Entry], metric: str, evidence: Evidence) -> Iterat
         if p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
     ]
     for i, entry in enumerate(entries):
-        if all(map(evidence.logged, entry.cell.runs)):
+        if all(run.logged for run in entry.cell.runs):
             yield replace(entry, rank=1 + worse.count(i))
         else:
             yield replace(entry, reason="not ranked: there are no samples to test with")
@@ -252,5 +249,5 @@ def _row(board: Board, entry: Entry) -> dict[str, Any]:
         "value": entry.cell.mean,
         "seeds": " ".join(map(str, entry.cell.trained_seeds)),
         "reason": "; ".join(reasons) or None,
-        "runs": [file for file, _ in entry.cell.runs],
+        "runs": [run.file for run in entry.cell.runs],
     }

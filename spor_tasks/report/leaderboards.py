@@ -27,7 +27,7 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.evidence import Evidence
+from spor_tasks.results.evidence import interval
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.statistics import RESAMPLES
@@ -65,7 +65,7 @@ def export(report: Report, out: Path, settings: Settings) -> tuple[Problem, ...]
     """
     runs, problems = _choose(report, settings)
     entries, refused = _hub_entries(report.rows, runs, settings)
-    records = dict(_record(*each, report.evidence, settings) for each in runs.values())
+    records = dict(_record(*each, settings) for each in runs.values())
     for name, kind, texts in (
         ("every_eval_ever", "results for Every Eval Ever", records),
         ("hub", "results for the Hub", entries),
@@ -105,7 +105,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
             why = f"{name} is not a name on the Hub. Name it with --name MODEL=OWNER/NAME"
-        elif not report.evidence.logged(result.id):
+        elif not result.logged:
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:
             why = "its test set is not one of the benchmark's"
@@ -137,7 +137,7 @@ def _hub_entries(
         if row.metric != row.spec.headline or not score_info(row.metric).higher_is_better:
             continue
         for arm, cell in ((None, row.as_is), *row.by_arm):
-            chosen = [runs[run] for run in cell.runs if run in runs]
+            chosen = [runs[run.id] for run in cell.runs if run.id in runs]
             if chosen and (cell.reason or len(chosen) < len(cell.runs)):
                 why = cell.reason or "some of its runs are not exported"
                 problems.append(_problem(f"{row.task} of {row.name}", f"not in hub/: {why}"))
@@ -165,7 +165,7 @@ def _entry(
     notes = [
         f"{score_info(row.metric).title} of {full_title(row)}, version {signature['version']}",
         f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}" if adapters else ""),
-        f"seeds {', '.join(str(seed) for seed in cell.seeds if seed is not None) or 'none'}",
+        f"seeds {', '.join(str(seed) for seed in cell.trained_seeds) or 'none'}",
         f"95 % interval [{interval_text(cell.interval, row.metric)}], n = {row.n}",
         *(signature[key] for key in ("generation", "backend", "dtype", "quantization")),
         *filter(None, [row.apart]),
@@ -188,7 +188,7 @@ def _entry(
 # --- Every Eval Ever ------------------------------------------------------------------------------
 
 
-def _record(result: Run, name: str, evidence: Evidence, settings: Settings) -> tuple[str, str]:
+def _record(result: Run, name: str, settings: Settings) -> tuple[str, str]:
     """Return the path and the text of a run's record, with all scores that tables show."""
     model = name
     if adapter := result.adapter:
@@ -225,9 +225,7 @@ def _record(result: Run, name: str, evidence: Evidence, settings: Settings) -> t
             },
         },
         "evaluation_results": [
-            _scored(result, metric, evidence)
-            for metric in result.spec.reported
-            if metric in result.scores
+            _scored(result, metric) for metric in result.spec.reported if metric in result.scores
         ],
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
@@ -235,14 +233,14 @@ def _record(result: Run, name: str, evidence: Evidence, settings: Settings) -> t
     return path, json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _scored(result: Run, metric: str, evidence: Evidence) -> dict[str, Any]:
-    info, interval = score_info(metric), evidence.interval([result], metric)
+def _scored(result: Run, metric: str) -> dict[str, Any]:
+    info, around = score_info(metric), interval([result], metric)
     uncertainty: dict[str, Any] = {"num_samples": result.n}
-    if interval and math.isfinite(interval.low) and math.isfinite(interval.high):
+    if around and math.isfinite(around.low) and math.isfinite(around.high):
         uncertainty |= {
             "confidence_interval": {
-                "lower": interval.low,
-                "upper": interval.high,
+                "lower": around.low,
+                "upper": around.high,
                 "confidence_level": 0.95,
                 "method": "bootstrap over clusters of samples with equal units",
             },

@@ -59,11 +59,11 @@ def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
             "arm": arm,
             "value": cell.mean,
             "deviation": cell.deviation,
-            "seeds": " ".join(str(seed) for seed in cell.seeds if seed is not None),
+            "seeds": " ".join(map(str, cell.trained_seeds)),
             "reason": cell.reason,
             "notes": "; ".join(cell.notes),
             "values": cell.values,
-            "runs": [file for file, _ in cell.runs],
+            "runs": [run.file for run in cell.runs],
         }
     if (difference := row.difference) is not None:
         counts = (

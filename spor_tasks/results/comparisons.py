@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from spor_tasks.results.evidence import Evidence, SystemPair, over_seeds, scale_of
+from spor_tasks.results import evidence
+from spor_tasks.results.evidence import SystemPair, over_seeds, same_samples, scale_of
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.statistics import Estimate
@@ -24,7 +25,7 @@ _ONE_SEED = "holds for these checkpoints only: one training seed says nothing ab
 
 
 def comparisons(
-    results: Iterable[Run], evidence: Evidence, merge_by: Iterable[str] = ()
+    results: Iterable[Run], merge_by: Iterable[str] = ()
 ) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
     """Group results by task and model into sorted comparisons, one for each reported metric.
 
@@ -51,8 +52,8 @@ def comparisons(
         for system, row in zip(systems, named_rows(systems, merged), strict=True):
             arms, conflicts = _by_arm(system, merged)
             problems += conflicts
-            rows += _rows(row, system, arms, evidence)
-    return tuple(_tested(rows, evidence)), tuple(dict.fromkeys(problems))
+            rows += _rows(row, system, arms)
+    return tuple(_tested(rows)), tuple(dict.fromkeys(problems))
 
 
 def _fault(result: Run) -> Problem | None:
@@ -105,32 +106,28 @@ def _by_arm(results: Sequence[Run], merged: frozenset[str]) -> tuple[_Arms, tupl
     return arms, tuple(problems)
 
 
-def _rows(
-    row: Comparison, results: Sequence[Run], arms: _Arms, evidence: Evidence
-) -> Iterator[Comparison]:
+def _rows(row: Comparison, results: Sequence[Run], arms: _Arms) -> Iterator[Comparison]:
     """Yield the row of each score that the results have; without any, that of the main one."""
     spec = row.spec
     main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
-        cells = tuple(_cell(arms[arm], metric, arm, evidence) for arm in spec.arms)
-        as_is = _cell(arms[None], metric, "the model as it is", evidence)
+        cells = tuple(_cell(arms[arm], metric, arm) for arm in spec.arms)
+        as_is = _cell(arms[None], metric, "the model as it is")
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
-        logged = evidence.logged(counted[0]) if evidence.has_samples(counted) else None
+        samples = same_samples(counted)
         is_pair = len(cells) == 2 and all(cell.values for cell in cells)  # noqa: PLR2004
         yield replace(
             row,
             metric=metric,
             arms=cells,
             as_is=as_is,
-            difference=_difference(row, metric, cells, evidence)
-            if is_pair and metric in compared
-            else None,
-            clusters=len({*logged.keys}) if logged else None,
+            difference=_difference(row, metric, cells) if is_pair and metric in compared else None,
+            clusters=len({*samples.keys}) if samples else None,
         )
 
 
-def _cell(runs: _Runs, metric: str, name: str, evidence: Evidence) -> Cell:
+def _cell(runs: _Runs, metric: str, name: str) -> Cell:
     scored = [result for result in runs.used if metric in result.scores]
     if not scored:
         missing = f"no result of {name}"
@@ -140,12 +137,11 @@ def _cell(runs: _Runs, metric: str, name: str, evidence: Evidence) -> Cell:
         return Cell(reason="; ".join(runs.left_out) or missing)
     counts: list[int] = []
     if metric in scored[0].spec.breakdown:
-        logged = filter(None, (evidence.logged(result.id) for result in scored))
-        counts = [int(e.columns[metric].scored.sum()) for e in logged if metric in e.columns]
+        columns = (run.logged.columns.get(metric) for run in scored if run.logged)
+        counts = [int(column.scored.sum()) for column in columns if column]
     return Cell(
         values=tuple(result.scores[metric] for result in scored),
-        seeds=tuple(result.seed for result in scored),
-        runs=tuple(result.id for result in scored),
+        runs=tuple(scored),
         interval=evidence.interval(scored, metric),
         reason="; ".join(runs.left_out) or None,
         notes=tuple(dict.fromkeys(_notes(scored))),
@@ -175,7 +171,7 @@ def _notes(results: Sequence[Run]) -> Iterator[str]:
         yield f"{empty:.1f} % of the outputs are empty"
 
 
-def _difference(row: Comparison, metric: str, arms: Sequence[Cell], evidence: Evidence) -> Estimate:
+def _difference(row: Comparison, metric: str, arms: Sequence[Cell]) -> Estimate:
     first, second = arms
     notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
     is_trained = bool(first.trained_seeds or second.trained_seeds)
@@ -189,7 +185,7 @@ def _difference(row: Comparison, metric: str, arms: Sequence[Cell], evidence: Ev
     return replace(estimate, notes=tuple(notes))
 
 
-def _tested(rows: Iterable[Comparison], evidence: Evidence) -> Iterator[Comparison]:
+def _tested(rows: Iterable[Comparison]) -> Iterator[Comparison]:
     """Yield the rows, their differences with p and mark; tests of all rows run together."""
     rows = tuple(rows)
     compared = [
@@ -203,7 +199,7 @@ def _tested(rows: Iterable[Comparison], evidence: Evidence) -> Iterator[Comparis
         p, reason = next(p_values), None
         if p is None and difference.n is None:
             runs = [run for cell in row.arms for run in cell.runs]
-            reason = _NO_VERDICT if evidence.has_samples(runs, row.metric) else _NO_SAMPLES
+            reason = _NO_VERDICT if same_samples(runs, row.metric) else _NO_SAMPLES
         elif p is None:
             reason = _ONE_CLUSTER if difference.clusters == 1 else _NO_VERDICT
         mark = next((mark for mark, level in MARKS if p is not None and p < level), "")

@@ -12,23 +12,21 @@ from dataclasses import replace
 from statistics import fmean
 
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.evidence import Evidence, Logged
-from spor_tasks.results.runs import Problem, Run, RunKey
+from spor_tasks.results.evidence import resampled
+from spor_tasks.results.logged import Logged
+from spor_tasks.results.runs import Problem, Run
 
 # Facts in which the splits of a protocol differ.
 _OF_SPLIT = frozenset({"task", "test_sha256", "n", "demonstrations_sha256"})
 
 
-def pooled(
-    results: Iterable[Run], evidence: Evidence
-) -> tuple[list[Run], dict[RunKey, Logged], list[Problem]]:
-    """Return a run of all splits for each model, arm and seed, and the values of its samples.
+def pooled(results: Iterable[Run]) -> tuple[list[Run], list[Problem]]:
+    """Return a run of all splits for each model, arm and seed.
 
     Runs of all splits at once are returned as they are. A seed that lacks a split which another
     seed of the same arm has is left out.
     """
     runs: list[Run] = []
-    logged: dict[RunKey, Logged] = {}
     problems: list[Problem] = []
     protocols: dict[object, list[Run]] = defaultdict(list)
     for result in results:
@@ -47,15 +45,10 @@ def pooled(
                 notes.append("some splits were trained with more seeds")
             for by_split in complete:
                 parts = {split: by_split[split] for split in splits}
-                run, values = _joined(parts, evidence, notes)
-                runs.append(run)
-                logged |= {run.id: values} if values else {}
-        for whole in of_protocol:
-            if whole.part is None:
-                runs.append(replace(whole, signature=_shared(whole)))
-                values = evidence.logged(whole.id)
-                logged |= {whole.id: values} if values else {}
-    return runs, logged, problems
+                runs.append(_joined(parts, notes))
+        wholes = (run for run in of_protocol if run.part is None)
+        runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
+    return list(resampled(runs)), problems
 
 
 def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
@@ -83,14 +76,11 @@ def _shared(result: Run) -> Mapping[str, str]:
     return {fact: value for fact, value in result.signature.items() if fact not in _OF_SPLIT}
 
 
-def _joined(
-    parts: Mapping[str, Run], evidence: Evidence, notes: Sequence[str]
-) -> tuple[Run, Logged | None]:
-    """Return one run of the samples of all splits, and their values if all were logged."""
+def _joined(parts: Mapping[str, Run], notes: Sequence[str]) -> Run:
+    """Return one run of the samples of all splits."""
     first = next(iter(parts.values()))
-    by_split = {split: evidence.logged(result.id) for split, result in parts.items()}
-    logged = Logged.joined({split: values for split, values in by_split.items() if values})
-    whole = logged if all(by_split.values()) else None
+    logged = {split: run.logged for split, run in parts.items() if run.logged}
+    whole = Logged.joined(logged) if len(logged) == len(parts) else None
     scores: dict[str, float] = {}
     for metric in first.spec.displayed:
         if not score_info(metric).totals.is_logged:  # the mean of the splits' own
@@ -99,7 +89,7 @@ def _joined(
         elif whole and metric in whole.columns:
             scores[metric] = whole.columns[metric].value
     spec = replace(first.spec, name=first.spec.name._replace(part=None), part_title=None)
-    run = replace(
+    return replace(
         first,
         key=f"{first.key}, {len(parts)} splits",
         comparison=first.comparison.replace(f" {first.spec.part_title}", ""),
@@ -110,8 +100,8 @@ def _joined(
         signature=_shared(first),
         splits=tuple(parts),
         notes=(*first.notes, *notes),
+        logged=whole,
     )
-    return run, whole
 
 
 def _incomplete(result: Run) -> Problem:

@@ -5,23 +5,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from spor_tasks.core.contracts import SetSpec
-from spor_tasks.results.runs import RunKey
+from spor_tasks.results.runs import Run
 from spor_tasks.results.statistics import Estimate, Interval
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The scores of a model on one task: a value and a training seed for each run.
+    """The scores of a model on one task, a value for each run; the paper's have no runs.
 
-    The seed is None where the model was not trained on an arm. ``runs`` are the files and tasks
-    that the values are from. ``reason`` says why values are missing. ``interval`` is that of the
-    mean over runs. ``notes`` are other things that a reader must know. ``counts`` are the samples
-    that each value is of, where the score is of some samples only and they were logged.
+    ``reason`` says why values are missing. ``interval`` is that of the mean over runs. ``notes``
+    are other things that a reader must know. ``counts`` are the samples that each value is of,
+    where the score is of some samples only and they were logged.
     """
 
     values: tuple[float, ...] = ()
-    seeds: tuple[int | None, ...] = ()
-    runs: tuple[RunKey, ...] = ()
+    runs: tuple[Run, ...] = ()
     interval: Interval | None = None
     reason: str | None = None
     notes: tuple[str, ...] = ()
@@ -31,6 +29,11 @@ class Cell:
     def mean(self) -> float | None:
         """The mean over runs, as the paper reports it; None without a value."""
         return statistics.fmean(self.values) if self.values else None
+
+    @property
+    def seeds(self) -> tuple[int | None, ...]:
+        """The training seed of each run; None of a model that was not trained on an arm."""
+        return tuple(run.seed for run in self.runs)
 
     @property
     def trained_seeds(self) -> list[int]:

@@ -13,6 +13,7 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.results.declared import spec_of
+from spor_tasks.results.logged import Logged
 from spor_tasks.results.schema import Adapter, Config, Model, ResultFile, TaskFile, typed
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
@@ -52,7 +53,8 @@ class Run:
     ``date`` is when the run began, in seconds since 1970; None if the file does not say it.
     ``generation`` are the settings of generation as they were resolved, and ``checkpoint`` is what
     the backend says of the weights. ``splits`` are those whose samples were pooled into one run,
-    and ``notes`` what a reader must know of that.
+    and ``notes`` what a reader must know of that. ``logged`` are its samples, None if they were not
+    logged or not read.
     """
 
     file: Path
@@ -78,6 +80,7 @@ class Run:
     checkpoint: Mapping[str, str] = field(default_factory=dict)
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    logged: Logged | None = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> RunKey:

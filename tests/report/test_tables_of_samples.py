@@ -19,9 +19,9 @@ from spor_tasks.report.document import latex, markdown, plain_text, plain_value
 from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, read_values
+from spor_tasks.results.evidence import with_samples
 from spor_tasks.results.runs import collect as collect_runs
-from spor_tasks.results.samples import alone, find
+from spor_tasks.results.samples import alone
 from spor_tasks.results.tables import Grid, Number
 from tests.support import cell_runs, table_runs
 from tests.support.html import chunk, packed_rows, tags_of
@@ -84,10 +84,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
         for each in collect_runs([tmp_path]).runs
         if each.aspect == "systematicity"
     ]
-    files = filter(None, map(find, results))
-    names = ["parent", "chrf", "coverage"]
-    evidence = Evidence({file.run.id: read_values(file, names, {}) for file in files})
-    rows, _ = comparisons(results, evidence)
+    rows, _ = comparisons(with_samples(results)[0])
     assert {row.metric for row in rows if row.difference} == {"parent"}
     assert {row.metric for row in rows if row.arms[0].counts} == {"chrf", "coverage"}
     assert {n for row in rows for n in row.arms[0].counts} == {12}

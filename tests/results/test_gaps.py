@@ -1,7 +1,7 @@
 """Gaps: the difference of a score between two kinds of samples, with its interval."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
+from spor_tasks.results import evidence
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, Logged, read_values
+from spor_tasks.results.evidence import same_samples, with_samples
+from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Run, collect
-from spor_tasks.results.samples import find
 from spor_tasks.results.statistics import (
     over_runs,
     percentile_interval,
@@ -144,11 +145,6 @@ def runs_in(folder: Path, gap: Gap, **declared: Any) -> tuple[Run, ...]:  # noqa
     )
 
 
-def evidence_of(runs: Iterable[Run], *scores: str) -> Evidence:
-    files = filter(None, map(find, runs))
-    return Evidence({file.run.id: read_values(file, scores, {}) for file in files})
-
-
 @pytest.fixture
 def runs(tmp_path: Path) -> tuple[Run, ...]:
     """Two runs of twenty samples, ten with one score and ten with the other."""
@@ -164,7 +160,7 @@ def runs(tmp_path: Path) -> tuple[Run, ...]:
 
 
 def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs: tuple[Run, ...]) -> None:
-    rows, _ = comparisons(runs, evidence_of(runs, "parent", *GAP))
+    rows, _ = comparisons(with_samples(runs)[0])
     (row,) = (row for row in rows if row.metric == GAP.name)
     cell = row.arms[0]
     assert cell.values == (14.5, 15.5)
@@ -175,7 +171,7 @@ def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs: tuple[Run, ...
 
 
 def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs: tuple[Run, ...]) -> None:
-    found = evidence_of(runs[:1], "parent", *GAP).interval(runs[:1], GAP.name)
+    found = evidence.interval(with_samples(runs[:1])[0], GAP.name)
     assert found
     assert found.source == "samples"
     # Standard errors of 5.74 / √10 and 2.87 / √10, together 2.03.
@@ -184,7 +180,7 @@ def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs: tuple[R
 
 
 def test_without_samples_the_standard_errors_of_both_scores_count(runs: tuple[Run, ...]) -> None:
-    found = Evidence({}).interval(runs[:1], GAP.name)
+    found = evidence.interval(runs[:1], GAP.name)
     assert found
     assert found.source == "stderr"
     assert found.low == pytest.approx(14.5 - 1.959964 * 3, abs=1e-5)
@@ -215,7 +211,7 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
         write(tmp_path, arm, {name: [*map(float, of)] for name, of in values.items()}, arm=arm)
     gap = Gap("parent", "parent_twin")
     runs = runs_in(tmp_path, gap, reported=(*gap,))
-    found, problems = comparisons(runs, evidence_of(runs, *gap))
+    found, problems = comparisons(with_samples(runs)[0])
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap.name)
     assert label(row.metric) == "PARENT, original − twin"
@@ -227,12 +223,10 @@ def test_a_system_with_a_prior_on_known_entities_is_told_from_one_without(
     assert (difference.interval.low > 0) == (difference.p < 0.01) == (prior > 0)
 
 
-def test_runs_on_different_samples_have_no_samples_in_common() -> None:
-    samples = {
-        (Path(name), "task"): Logged((*ids,), np.array([0, 0]), {}, ("one", "one"))
-        for name, ids in (("1", "ab"), ("2", "ab"), ("3", "ac"))
-    }
-    evidence, runs = Evidence(samples), [*samples]
-    assert evidence.has_samples(runs[:2])
-    assert not evidence.has_samples(runs)
-    assert not evidence.has_samples(())
+def test_runs_on_different_samples_have_no_samples_in_common(runs: tuple[Run, ...]) -> None:
+    logged = [Logged((*ids,), np.array([0, 0]), {}, ("one", "one")) for ids in ("ab", "ab", "ac")]
+    first, second, other = (replace(runs[0], logged=each) for each in logged)
+    assert same_samples([first, second]) is logged[0]
+    assert same_samples([first, other]) is None
+    assert same_samples([first, runs[1]]) is None
+    assert same_samples([]) is None

@@ -21,7 +21,8 @@ from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.plots import draw
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import Evidence, Logged
+from spor_tasks.results.evidence import resampled
+from spor_tasks.results.logged import Logged
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem, Run
@@ -58,8 +59,8 @@ def halves(seen: float, comp: float, gap: float = 0) -> Scores:
 
 def run(
     spec: SetSpec, scores: Scores, *, model: str = "base", seed: int | None = 0, n: int = 10
-) -> tuple[Run, Logged]:
-    """Return a run, untuned without a seed, and samples with its score or that of their half."""
+) -> Run:
+    """Return a run, untuned without a seed; its samples have its score or that of their half."""
     result = Run(
         file=Path(f"{model} {spec.task} {spec.name.part} {seed}"),
         key="",
@@ -89,26 +90,19 @@ def run(
             ),
         }
         columns[GAP] = columns["mctg_acc_comp"].less(columns["mctg_acc_id"])
-    return result, Logged(ids, np.arange(n), columns, ids)
+    return replace(result, logged=Logged(ids, np.arange(n), columns, ids))
 
 
-def evidence_of(runs: Iterable[tuple[Run, Logged]]) -> Evidence:
-    return Evidence({result.id: logged for result, logged in runs})
+def put_together(runs: Iterable[Run]) -> tuple[tuple[Comparison, ...], list[Problem]]:
+    whole, problems = pooled(runs)
+    return comparisons(whole)[0], problems
 
 
-def put_together(
-    runs: Iterable[tuple[Run, Logged]], evidence: Evidence | None = None
-) -> tuple[tuple[Comparison, ...], list[Problem]]:
-    runs = tuple(runs)
-    whole, values, problems = pooled((each for each, _ in runs), evidence or evidence_of(runs))
-    return comparisons(whole, Evidence(values))[0], problems
-
-
-def together(*runs: tuple[Run, Logged]) -> tuple[Comparison, ...]:
+def together(*runs: Run) -> tuple[Comparison, ...]:
     return put_together(runs)[0]
 
 
-def grids_of(*runs: tuple[Run, Logged]) -> tuple[Grid, ...]:
+def grids_of(*runs: Run) -> tuple[Grid, ...]:
     return tuple(COMPMCTG.grids(together(*runs)))
 
 
@@ -178,17 +172,17 @@ def test_splits_without_a_common_seed_have_no_score() -> None:
 
 
 def test_files_that_differ_on_a_split_leave_it_out() -> None:
-    one, (two, logged) = (run(spec, {"mctg_acc": 80.0}) for spec in YELP[:2])
+    one, two = (run(spec, {"mctg_acc": 80.0}) for spec in YELP[:2])
     copy = replace(two, file=Path("copy"))
-    (same,) = together(one, (two, logged), (copy, logged))
-    (found,) = together(one, (two, logged), (replace(copy, scores={"mctg_acc": 70.0}), logged))
+    (same,) = together(one, two, copy)
+    (found,) = together(one, two, replace(copy, scores={"mctg_acc": 70.0}))
     assert (same.n, found.n) == (20, 10)
 
 
 def test_without_samples_splits_are_not_put_together() -> None:
-    runs = [run(spec, {"mctg_acc": 80.0}) for spec in YELP[:2]]
-    (found, *_), _ = put_together(runs, Evidence({}))
-    assert "--log_samples" in (found.arms[0].reason or "")
+    runs = [replace(run(spec, {"mctg_acc": 80.0}), logged=None) for spec in YELP[:2]]
+    (found, *_), _ = put_together(runs)
+    assert "samples" in (found.arms[0].reason or "")
 
 
 def test_the_same_thing_under_another_split_is_another_thing() -> None:
@@ -337,7 +331,7 @@ def test_a_sample_shows_what_each_classifier_says(folder: Path) -> None:
 
 def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> None:
     runs = [run(spec, halves(80 + number, 60 - number)) for number, spec in enumerate(YELP)]
-    rows, _ = comparisons((each for each, _ in runs), evidence_of(runs))
+    rows, _ = comparisons(resampled(runs))
     original = together(run(specs("yelp", "original")[0], {"mctg_acc": 80.0}))
     assert "halves" not in {plot.name for plot in draw(original, ())}
     (found,) = (plot for plot in draw(rows, ()) if plot.name == "halves")
