@@ -3,26 +3,26 @@
 Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`) with its
 ``output`` or, under the metric ``order``, ``output_1`` and ``output_2``. If it has a twin, the
 outputs for that follow, numbered on. Scored is what filters (:mod:`spor_tasks.text.filters`) leave
-of an output. A file is read in batches of rows, of which only numbers are kept.
+of an output.
 
 A corpus that reads outputs in a published form (:class:`spor_tasks.corpora.base.Corpus`) may be
 scored from that too: plain texts, one a line, or labelled texts, to which no filter is applied by
 default.
 """
 
-import hashlib
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from spor_tasks.core.codec import from_row, to_row
+import numpy as np
+from numpy.typing import NDArray
+
+from spor_tasks.core.codec import from_row
+from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
-    encode_row,
     name_of,
     read_json,
     read_lines,
@@ -42,7 +42,6 @@ from spor_tasks.text import filters as known_filters
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
-_AT_ONCE = 256  # rows that are measured together
 _LONGEST = 1_000_000  # characters of a text
 
 _PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
@@ -123,25 +122,36 @@ def score(
     for each in filters:
         known_filters.find(each)
     metrics = [*_with_corrections(name, judge or registered(name)), *beside]
-    own, other = _Summary(metrics, filters), _Summary(metrics, filters)
-    rows = own.counted(_judged(_read(file, source, references), source, metrics, filters))
+    rows = _parsed(file, source, references, metrics, filters)
+    others = _parsed(against, source, references, metrics, filters) if against else []
     if against:
-        others = _judged(_read(against, source, references), source, metrics, filters)
-        rows = _paired(rows, other.counted(others))
+        _check_same(rows, others)
+    judgements = _judged(rows, metrics)
     if per_sample:
         with writing(per_sample):
-            write_rows(per_sample, map(_described, rows))
-    deque(rows, maxlen=0)  # reads what is left
-    if not own.keys:
-        raise CorpusError("holds no row", where=file)
+            write_rows(per_sample, map(_described, rows, zip(*judgements, strict=True)))
+    scored = _scored(rows, judgements, metrics)
+    theirs = _scored(others, _judged(others, metrics), metrics) if against else {}
+    clusters = statistics.clusters_of(row.sample.cluster for row in rows)
+    sha = digest(row.sample for row in rows)
+    signed = f"samples:{sha[:16]}"
+    if tuple(filters) != known_filters.DEFAULT:
+        signed += f"|filter:{','.join(filters) or 'none'}"
+    scores = []
+    for each, (column, outputs, signature) in scored.items():
+        ends = _ends(column, clusters[outputs]) if intervals else None
+        scores.append(replace(column.score(each, f"{signature}|{signed}"), interval=ends))
     return Result(
         name,
         corpus,
-        len(own.keys),
-        len(set(own.keys)),
-        own.sha.hexdigest(),
-        tuple(own.scores(intervals=intervals)),
-        dict(own.compared(other)) if against else {},
+        len(rows),
+        statistics.count_of(clusters),
+        sha,
+        tuple(scores),
+        {
+            each: statistics.difference(scored[each].column, other.column, clusters[other.outputs])
+            for each, other in theirs.items()
+        },
     )
 
 
@@ -189,23 +199,22 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
             where="references",
             remedy="Write JSON Lines: each sample with its `output`.",
         )
-    samples = cast("Generator[tuple[str, Sample]]", corpus.read_references(references))
     place = name_of(file)
-    with closing(samples), closing(read_lines(file)) as lines:
-        for number, (line, known) in enumerate(zip_longest(lines, samples), start=1):
-            if line is None or known is None:
-                raise CorpusError(
-                    f"is missing: the output for {known[0]}" if known else "is a line too many",
-                    where=f"{place}:{number}",
-                    remedy="The file needs one line for each sample.",
-                )
-            try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
-                text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
-            except UnicodeDecodeError as error:
-                raise CorpusError(f"is not UTF-8: {error}", where=f"{place}:{number}") from error
-            _, sample = known
-            name = sample.about("name") or sample.id
-            yield f"{place}:{number}, sample {name}", {"id": name, "output": text}, sample
+    pairs = zip_longest([*read_lines(file)], [*corpus.read_references(references)])
+    for number, (line, known) in enumerate(pairs, start=1):
+        if line is None or known is None:
+            raise CorpusError(
+                f"is missing: the output for {known[0]}" if known else "is a line too many",
+                where=f"{place}:{number}",
+                remedy="The file needs one line for each sample.",
+            )
+        try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
+            text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"is not UTF-8: {error}", where=f"{place}:{number}") from error
+        _, sample = known
+        name = sample.about("name") or sample.id
+        yield f"{place}:{number}, sample {name}", {"id": name, "output": text}, sample
 
 
 # --- What is judged -------------------------------------------------------------------------------
@@ -216,57 +225,69 @@ class _Row(NamedTuple):
     fields: Mapping[str, Any]
     sample: Sample
     outputs: Sequence[str]
-    judgements: Sequence[Judgement] = ()
-
-
-def _judged(
-    rows: Iterable[LabelledRow],
-    corpus: Corpus,
-    metrics: Sequence[Metric],
-    filters: Sequence[str],
-) -> Iterator[_Row]:
-    """Yield the rows with a judgement by each metric."""
-    source = _parsed(rows, corpus, metrics, filters)
-    while batch := list(islice(source, _AT_ONCE)):
-        try:
-            yield from _measured(batch, metrics)
-        except CorpusError:
-            for row in batch:  # the one at fault is to be named
-                try:
-                    _measured([row], metrics)
-                except CorpusError as error:
-                    raise CorpusError(error.what, where=row.place, remedy=error.remedy) from error
-            raise
 
 
 def _parsed(
-    rows: Iterable[LabelledRow],
+    file: Path,
     corpus: Corpus,
+    references: Path | None,
     metrics: Sequence[Metric],
     filters: Sequence[str],
-) -> Iterator[_Row]:
-    """Yield the rows with what is scored of their outputs; all have a twin or none."""
+) -> list[_Row]:
+    """Return the rows of a file with what is scored of their outputs; all have a twin or none."""
     needs_texts = any(each.needs_texts for each in metrics)
-    has_twins: bool | None = None
-    for place, fields, known in rows:
+    rows: list[_Row] = []
+    for place, fields, known in _read(file, corpus, references):
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
         sample = known or from_row(fields, maker, where=place, needs_texts=needs_texts)
-        has_twins = sample.twin is not None if has_twins is None else has_twins
+        has_twins = (rows[0].sample if rows else sample).twin is not None
         _check(sample, place, corpus.name, metrics, has_twins=has_twins)
         names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
         texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
-        yield _Row(place, fields, sample, texts)
+        rows.append(_Row(place, fields, sample, texts))
+    if not rows:
+        raise CorpusError("holds no row", where=name_of(file))
+    return rows
 
 
-def _measured(batch: Sequence[_Row], metrics: Sequence[Metric]) -> list[_Row]:
-    samples, outputs = [row.sample for row in batch], [row.outputs for row in batch]
-    by_metric = (
-        judge_all(each, samples, outputs, {info.name for info in with_groups(each.scores)})
-        for each in metrics
-    )
-    by_row = zip(*by_metric, strict=True)
-    return [row._replace(judgements=each) for row, each in zip(batch, by_row, strict=True)]
+def _judged(rows: Sequence[_Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:
+    """Return the judgements of all rows by each metric."""
+    samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
+    try:
+        return [
+            judge_all(each, samples, outputs, {info.name for info in with_groups(each.scores)})
+            for each in metrics
+        ]
+    except CorpusError as error:
+        if len(rows) == 1:
+            raise CorpusError(error.what, where=rows[0].place, remedy=error.remedy) from error
+        for row in rows:  # the one at fault is to be named
+            _judged([row], metrics)
+        raise
+
+
+class _Scored(NamedTuple):
+    """The values of a score, the numbers of the rows that have one, and the metric's signature."""
+
+    column: Column
+    outputs: NDArray[np.int64]
+    signature: str
+
+
+def _scored(
+    rows: Sequence[_Row], judgements: Iterable[Sequence[Judgement]], metrics: Iterable[Metric]
+) -> dict[str, _Scored]:
+    """Return the values of each score."""
+    scored: dict[str, _Scored] = {}
+    for metric, by_row in zip(metrics, judgements, strict=True):
+        tally = Tally(with_groups(metric.scores, has_twins=rows[0].sample.twin is not None))
+        for judgement in by_row:
+            tally.add(judgement.values)
+        for name in tally.names:
+            found = tally.column(name), tally.outputs(name)
+            scored[name] = _Scored(*found, metric.signature)
+    return scored
 
 
 def output_fields(count: int) -> tuple[str, ...]:
@@ -320,8 +341,8 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     return text
 
 
-def _paired(ones: Iterable[_Row], others: Iterable[_Row]) -> Iterator[_Row]:
-    """Yield the first file's rows while the second has the same samples."""
+def _check_same(ones: Iterable[_Row], others: Iterable[_Row]) -> None:
+    """Refuse two files that are not of the same samples."""
     remedy = "Two systems are compared on the same samples in the same order."
     for one, other in zip_longest(ones, others):
         if one is None or other is None:
@@ -330,58 +351,13 @@ def _paired(ones: Iterable[_Row], others: Iterable[_Row]) -> Iterator[_Row]:
         if (one.sample.id, one.sample.twin is None) != (other.sample.id, other.sample.twin is None):
             fault = f"is another sample than {other.place}"
             raise ResultError(fault, where=one.place, remedy=remedy)
-        yield one
 
 
-def _described(row: _Row) -> dict[str, Any]:
+def _described(row: _Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
     described = dict(row.fields)
-    for judgement in row.judgements:
+    for judgement in judgements:
         described |= judgement.details
     return described
-
-
-# --- What it comes to -----------------------------------------------------------------------------
-
-
-class _Summary:
-    """The numbers of one file: values by metric, hashes of clusters, and a digest of samples."""
-
-    def __init__(self, metrics: Sequence[Metric], filters: Sequence[str]) -> None:
-        self._metrics = metrics
-        self.tallies: list[Tally] = []
-        self.keys: list[int] = []
-        self.sha = hashlib.sha256()
-        named = ",".join(filters) or "none"
-        self._filter = "" if tuple(filters) == known_filters.DEFAULT else f"|filter:{named}"
-
-    def counted(self, rows: Iterable[_Row]) -> Iterator[_Row]:
-        """Yield the rows, and keep their numbers."""
-        for row in rows:
-            self.tallies = self.tallies or [
-                Tally(with_groups(metric.scores, has_twins=row.sample.twin is not None))
-                for metric in self._metrics
-            ]
-            for tally, judgement in zip(self.tallies, row.judgements, strict=True):
-                tally.add(judgement.values)
-            self.keys.append(hash(row.sample.cluster))
-            self.sha.update(encode_row(to_row(row.sample)))
-            yield row
-
-    def scores(self, *, intervals: bool) -> Iterator[Score]:
-        clusters = statistics.clusters_of(self.keys)
-        for metric, tally in zip(self._metrics, self.tallies, strict=True):
-            signature = f"{metric.signature}|samples:{self.sha.hexdigest()[:16]}{self._filter}"
-            for name in tally.names:
-                column = tally.column(name)
-                ends = _ends(column, clusters[tally.outputs(name)]) if intervals else None
-                yield replace(column.score(name, signature), interval=ends)
-
-    def compared(self, other: "_Summary") -> Iterator[tuple[str, Estimate | None]]:
-        clusters = statistics.clusters_of(self.keys)
-        for tally, theirs in zip(self.tallies, other.tallies, strict=True):
-            for name in tally.names:
-                pair = tally.column(name), theirs.column(name)
-                yield name, statistics.difference(*pair, clusters[tally.outputs(name)])
 
 
 def _ends(column: Column, clusters: Clusters) -> tuple[float, float] | None:

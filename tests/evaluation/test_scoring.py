@@ -85,7 +85,7 @@ def test_facts_of_many_rows_are_judged_together_and_as_each_alone(write: Write) 
     rows = [{**INPUT, "output": texts[number * number % 4]} for number in range(600)]
     classifier = WordClassifier()
     found = evidence(write(*rows), "facts", "e2e", judge=Facts(classifier))
-    assert [len(pairs) > 100 for pairs in classifier.asked] == [True, True, True]
+    assert len(classifier.asked) == 1
     for row in found:
         alone = [float("Basque" in row["output"]), float("quayside" in row["output"])]
         assert row["told"] == alone
