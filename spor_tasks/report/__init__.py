@@ -98,7 +98,7 @@ def write_diff(
     """
     changes = diff(before, after)
     if out is not None:
-        content = {"tasks": changes.tasks, "problems": changes.problems}
-        texts = {"diff.md": markdown(diff_document(changes)), "diff.json": json_text(content)}
-        save(out, texts)
+        problems = [problem._asdict() for problem in changes.problems]
+        content = json_text(tasks=changes.tasks, problems=problems)
+        save(out, {"diff.md": markdown(diff_document(changes)), "diff.json": content})
     return diff_document(changes, most)

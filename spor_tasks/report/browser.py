@@ -12,15 +12,16 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
+
+from msgspec import to_builtins
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import Hidden, Sample, Triple, sides
-from spor_tasks.metrics.groups import memberships
+from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.marking import KINDS, Fault
-from spor_tasks.report.sample_table import ShownCell, table_view
-from spor_tasks.report.views import OutputView, RecordView, view_of
+from spor_tasks.report.views import category_of, sample_views, view_of
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import Record, SampleFile, alone
 
@@ -146,25 +147,27 @@ def _rows(file: SampleFile, samples: _Samples, problems: list[Problem]) -> list[
     rows = []
     try:
         for record in file.records():
-            name, inputs = record.sample.id, record.inputs
+            name = record.sample.id
             if name not in samples:
                 samples[name] = _sample(record)
-            own_inputs = {} if inputs == samples[name].inputs else {"inputs": inputs}
-            rows.append(_row(record, own_inputs))
+            rows.append(_row(record, samples[name]))
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         problems.append(Problem("samples", error.where or str(file.path), what))
     return rows
 
 
-def _row(record: Record, own_inputs: dict[str, Any]) -> _Row:
+def _row(record: Record, sample: _Sample) -> _Row:
     view, headline = view_of(record), record.run.spec.headline
     scores = _scores(record, headline)
+    own: dict[str, Any] = {"scores": dict(islice(scores.items(), _MOST_SCORES))}
+    if record.inputs != sample.inputs:
+        own["inputs"] = record.inputs
     return _Row(
         sample=record.sample.id,
         score=scores.get(headline),
         faults=None if record.likelihoods else sum(_BITS[fault] for fault in view.faults),
-        packed=_json(_outcome(view, scores) | own_inputs),
+        packed=_json(to_builtins(view) | own),
     )
 
 
@@ -185,12 +188,6 @@ def _traits(sample: Sample) -> dict[str, Any]:
     )
     predicates = tuple(dict.fromkeys(names))
     return {"category": category_of(sample), "units": len(sample.units), "predicate": predicates}
-
-
-def category_of(sample: Sample) -> str | None:
-    """Return the category of a sample, or the group of samples that it belongs to."""
-    groups = (membership.group for membership in memberships(sample))
-    return sample.about("category") or next(groups, None)
 
 
 def _facets(run: Run) -> dict[str, str | None]:
@@ -224,50 +221,6 @@ _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _sample(record: Record) -> _Sample:
-    own, *twins = sides(record.sample)
-    row: dict[str, Any] = {
-        "id": own.id,
-        "name": own.about("name"),
-        "category": category_of(own),
-        "begins": own.about("prefix"),
-        "units": own.units,
-        "references": own.references,
-        "hidden": own.challenge.phrases if isinstance(own.challenge, Hidden) else (),
-        "inputs": record.inputs,
-    }
-    if twins:
-        row["twin"] = {"units": twins[0].units, "references": twins[0].references}
-    if table := table_view(record.sample):
-        lines = [row if isinstance(row, int) else list(map(_cell, row)) for row in table.rows]
-        row["table"] = {"title": table.title, "linked": table.linked, "rows": lines}
-        row["about"] = own.about("section_text")
+    own, *twins = sample_views(record.sample)
+    row = {**to_builtins(own), "twins": to_builtins(twins), "inputs": record.inputs}
     return _Sample(_traits(record.sample), record.inputs, _json(row))
-
-
-def _cell(cell: ShownCell) -> dict[str, Any]:
-    """Return the text of a cell, and whatever differs from a plain cell."""
-    plain = ShownCell._field_defaults
-    return {name: value for name, value in cell._asdict().items() if value != plain.get(name)}
-
-
-def _outcome(view: RecordView, scores: Mapping[str, float]) -> dict[str, Any]:
-    """Return what is shown of the outputs for a sample, without what is empty."""
-    outputs = list(map(_output, view.outputs))
-    first = dict(list(scores.items())[:_MOST_SCORES])
-    return {"outputs": outputs, "scores": first} | _filled({"notes": view.notes})
-
-
-def _output(view: OutputView) -> dict[str, Any]:
-    marked = view.marked
-    details = {
-        "marks": [mark._asdict() for mark in marked.marks],
-        "phrases": marked.phrases,
-        "purpose": view.purpose,
-        "verdicts": view.verdicts,
-        "notes": view.notes,
-    }
-    return {"text": marked.output, "scored": marked.scored} | _filled(details)
-
-
-def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value}

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,8 @@ from spor_tasks.results.samples import Record, alone, find
 from spor_tasks.results.tables import Grid, Line, label
 
 
-class Scores(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Scores:
     """One score of a sample, before and after; None if the metric gives none."""
 
     before: float | None
@@ -109,7 +110,7 @@ def diff(before: Path, after: Path) -> Diff:
             "no task can be compared",
             each=tuple(map(str, problems)),
             where=f"{before}, {after}",
-            remedy="Both runs need samples (`--log_samples`) of the same task.",
+            remedy="Both runs need logged samples of the same task.",
         )
     return Diff(tuple(tasks), tuple(problems))
 

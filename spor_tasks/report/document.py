@@ -8,12 +8,13 @@ import csv
 import html
 import io
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import to_builtins
 
 from spor_tasks.core.files import atomic_write, writing
 from spor_tasks.core.visible import visible
@@ -68,12 +69,12 @@ class Document:
 
     def files(self, name: str) -> dict[str, str]:
         """Return the document as files of this name, by ending."""
-        content = {"legend": self.legend, "rows": self.rows, "problems": self.problems}
+        problems = [problem._asdict() for problem in self.problems]
         return {
             f"{name}.md": markdown(self),
             f"{name}.tex": latex(self),
             f"{name}.csv": csv_text(self),
-            f"{name}.json": json_text(content),
+            f"{name}.json": json_text(legend=self.legend, rows=self.rows, problems=problems),
         }
 
 
@@ -227,26 +228,12 @@ def csv_text(document: Document) -> str:
     return text.getvalue()
 
 
-def json_text(content: Mapping[str, object]) -> str:
+def json_text(**content: Any) -> str:  # noqa: ANN401 - dataclasses and JSON values
     """Return the content as JSON under the version of its format; NaN and infinity are null."""
+    text = json.dumps(to_builtins(content, enc_hook=str))
+    finite = json.loads(text, parse_constant=lambda _: None)
     # ASCII only: harmless on a terminal
-    return json.dumps({"schema": SCHEMA, **plain_value(content)}, indent=2) + "\n"
-
-
-def plain_value(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """Return dataclasses and named tuples as dicts, paths as texts, NaN and infinity as None."""
-    if is_dataclass(value):
-        value = {field.name: getattr(value, field.name) for field in fields(value)}
-    elif hasattr(value, "_asdict"):
-        value = value._asdict()
-    match value:
-        case dict():
-            return {name: plain_value(each) for name, each in value.items()}
-        case list() | tuple():
-            return list(map(plain_value, value))
-        case Path():
-            return str(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return json.dumps({"schema": SCHEMA, **finite}, indent=2) + "\n"
 
 
 def html_text(text: str) -> str:

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import is_file
-from spor_tasks.core.sample import Hidden, Sample, sides
 from spor_tasks.core.visible import visible
 from spor_tasks.report.marking import KINDS, Marked
-from spor_tasks.report.sample_table import ShownCell, ShownRow, table_view
-from spor_tasks.report.views import RecordView, view_of
+from spor_tasks.report.sample_table import ShownCell, ShownRow
+from spor_tasks.report.views import RecordView, SampleView, sample_views, view_of
 from spor_tasks.results import runs
 from spor_tasks.results.samples import Record, SampleFile, alone, find
 
@@ -63,7 +62,7 @@ def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
         raise ResultError(
             f"has no samples of {task}" if task else "has no samples beside its results",
             where=path,
-            remedy="Evaluate with --log_samples and --output_path.",
+            remedy="Evaluate again, log the samples, and name a folder for the output.",
         )
     return files
 
@@ -78,7 +77,7 @@ def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, R
         raise ConfigError(
             f"several runs have a sample {which}: {places}",
             where=path,
-            remedy="Give one of these files, or name a task with --task.",
+            remedy="Give one of these files, or name one task.",
         )
     return hits[0]
 
@@ -100,7 +99,7 @@ def terminal(exhibit: Exhibit, width: int = 100) -> str:
     first, _ = exhibit.runs[0]
     run, sample = first.run, first.sample
     lines = [f"{run.comparison} {run.protocol}: sample {exhibit.index}, {sample.id}"]
-    for number, side in enumerate(sides(sample)):
+    for number, side in enumerate(sample_views(sample, _ROWS)):
         lines += [*([f"{_TEXT}twin:"] if number else []), *_side(side)]
     for record, view in exhibit.runs:
         lines += ["", *_run(record, view)]
@@ -124,23 +123,19 @@ def _wrapped(line: str, width: int) -> str:
     )
 
 
-def _side(sample: Sample) -> Iterator[str]:
-    begins = sample.about("prefix")
-    about = [sample.about("name"), sample.about("category"), begins and f"begins “{begins}”"]
-    if any(about):
-        yield _TEXT + ", ".join(filter(None, about))
-    table = table_view(sample, _ROWS)
-    if table:
-        yield _TEXT + table.title
-        yield from (_TEXT + _row(row) for row in table.rows)
-    if table and table.linked:
+def _side(side: SampleView) -> Iterator[str]:
+    if side.about:
+        yield _TEXT + ", ".join(side.about)
+    if side.table:
+        yield _TEXT + side.table.title
+        yield from (_TEXT + _row(row) for row in side.table.rows)
+    if side.table and side.table.linked:
         yield f"{_TEXT}* columns of the text, ° columns of the contrast"
     else:
-        for number, unit in enumerate(sample.units):
+        for number, unit in enumerate(side.units):
             yield f"    {f'[{number}]':<4}{' | '.join(unit)}"
-    if isinstance(sample.challenge, Hidden):
-        yield from (f"{_TEXT}{phrase} hides {what}" for what, phrase in sample.challenge.phrases)
-    yield from (_TEXT + reference for reference in sample.references)
+    yield from (f"{_TEXT}{phrase} hides {what}" for what, phrase in side.hidden)
+    yield from (_TEXT + reference for reference in side.references)
 
 
 def _row(row: ShownRow) -> str:

@@ -104,7 +104,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
         if result.model.startswith(PREFIX):
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
-            why = f"{name} is not a name on the Hub. Name it with --name MODEL=OWNER/NAME"
+            why = f"{name} is not a name on the Hub, and no other name is given for it"
         elif not result.logged:
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:

@@ -5,12 +5,12 @@ These are pure functions of a sample and its outputs; page and terminal show the
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, Self
 
+import msgspec
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.aspects.rule_learnability import hides_values
@@ -21,13 +21,12 @@ from spor_tasks.core.sample import (
     Rivals,
     Sample,
     challenge_of,
-    side_of_each,
     sides,
 )
 from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.order import is_proper, is_strict
-from spor_tasks.results.samples import Recognized, Record
+from spor_tasks.results.samples import Recognized
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
 from spor_tasks.text.normalize import clean, token_spans
@@ -101,8 +100,7 @@ class Mark(NamedTuple):
     labels: tuple[Label, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
     """An output with its marks, which are ascending and do not overlap.
 
     ``scored`` is the part of the output that counts. ``units`` and ``phrases`` are the numbers of
@@ -178,27 +176,6 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
         leaks=copies.leaks,
         faults=tuple(fault for fault, is_there in faults if is_there),
     )
-
-
-def mark_all(
-    sample: Sample,
-    outputs: Sequence[str],
-    scored: Sequence[str],
-    recognized: Iterable[Recognized] = (),
-) -> tuple[Marked, ...]:
-    """Return the marked outputs of a sample: one, or one for each of two input orders.
-
-    Those for its twin follow, in which the twin's units are located.
-    """
-    owners = side_of_each(sample, len(outputs))
-    return tuple(mark(*each, recognized) for each in zip(owners, outputs, scored, strict=True))
-
-
-def marks_of(record: Record) -> tuple[Marked, ...]:
-    """Return the marked outputs of a record; in a text that was given there is nothing to mark."""
-    if record.likelihoods:
-        return tuple(Marked(text, Span(0, len(text))) for text in record.scored)
-    return mark_all(record.sample, record.outputs, record.scored, record.recognized)
 
 
 def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:

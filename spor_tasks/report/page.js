@@ -223,12 +223,12 @@ async function refresh() {
 
 const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-function sampleText({ id, name, units, references, table }) {
+function sampleText({ id, about, units, references, table }) {
   const lines = table?.rows.filter(Array.isArray).map((line) => line.map(({ text }) => text).join(' ')) ?? [];
-  return [id, name, ...units.map((unit) => spaced(unit.join(' '))), ...references, table?.title, ...lines].join('\n').toLowerCase();
+  return [id, ...about, ...units.map((unit) => spaced(unit.join(' '))), ...references, table?.title, ...lines].join('\n').toLowerCase();
 }
 
-const outputText = ({ outputs }) => outputs.map(({ text }) => text).join('\n').toLowerCase();
+const outputText = ({ outputs }) => outputs.map(({ marked }) => marked.output).join('\n').toLowerCase();
 
 /** Unpack the texts of all samples and outputs for a search, once. */
 async function readTexts() {
@@ -260,7 +260,7 @@ function rowElement(row) {
   const title = joined(run.test.title, run.name);
   const [first, ...others] = badges(row);
   const text = el('p', { class: 'text' }, '…');
-  outcomeOf(row).then(({ outputs }) => text.replaceChildren(...visible(outputs[0].text.trim().slice(0, 200))));
+  outcomeOf(row).then(({ outputs: [{ marked }] }) => text.replaceChildren(...visible(marked.output.trim().slice(0, 200))));
   return el('label', { class: 'row' },
     el('input', { type: 'radio', name: 'sample', id: `row-${number}`, value: number }),
     el('div', { class: 'line' },

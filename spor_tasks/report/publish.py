@@ -88,7 +88,7 @@ def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
             "cannot be published",
             where=", ".join(map(str, paths)),
             each=tuple(dict.fromkeys(faults)),
-            remedy="Evaluate with --log_samples and this version, name each result once, and "
+            remedy="Evaluate with this version and log the samples, name each result once, and "
             "remove secrets from the files after making them invalid.",
         )
     return report.samples

@@ -19,15 +19,15 @@ function mark(text, labels, isLast) {
 }
 
 /** Return an output's text as nodes, with its marks. Indices count code points, as Python's do. */
-function marked({ text, scored: [first, last], marks = [] }) {
-  const points = Array.from(text);
+function marked({ output, scored: [first, last], marks = [] }) {
+  const points = Array.from(output);
   const piece = (start, end) => points.slice(start, end).join('');
   const unscored = (part) => part.trim() && el('span', { class: 'unscored', title: 'Not scored' }, part);
   const nodes = [unscored(piece(0, first))];
   let at = first;
-  marks.forEach(({ start, end, labels }, place) => {
-    const next = marks[place + 1];
-    const goesOn = next && String(next.labels) === String(labels) && !piece(end, next.start).trim();
+  marks.forEach(([start, end, labels], place) => {
+    const [next, , itsLabels] = marks[place + 1] ?? [];
+    const goesOn = String(itsLabels) === String(labels) && !piece(end, next).trim();
     nodes.push(piece(at, start), mark(piece(start, end), labels, !goesOn));
     at = end;
   });
@@ -36,12 +36,12 @@ function marked({ text, scored: [first, last], marks = [] }) {
 
 const notesOf = (notes = []) => notes.map((text) => el('p', { class: 'note' }, text));
 
-function outputOf(output) {
-  const text = output.text.trim() ? marked(output) : el('span', { class: 'none' }, 'no output');
+function outputOf({ marked: output, purpose, notes }) {
+  const text = output.output.trim() ? marked(output) : el('span', { class: 'none' }, 'no output');
   return [
-    output.purpose && el('p', { class: 'order' }, `Output for ${output.purpose}`),
+    purpose && el('p', { class: 'order' }, `Output for ${purpose}`),
     el('p', { class: 'output', dir: 'auto' }, text),
-    ...notesOf(output.notes),
+    ...notesOf(notes),
   ];
 }
 
@@ -83,7 +83,7 @@ function hiddenTable(hidden, outputs) {
   return inputTable(['shown phrase', 'hides'], outputs, hidden.map(([text, phrase], number) => ({
     head: phrase,
     texts: [text],
-    verdicts: outputs.map(({ phrases = [] }) => (phrases.includes(number) ? 'missing' : 'copied')),
+    verdicts: outputs.map(({ marked: { phrases = [] } }) => (phrases.includes(number) ? 'missing' : 'copied')),
   })));
 }
 
@@ -100,11 +100,11 @@ function cellOf({ text, header, columns, rows: height, units = [], sides = [] },
 }
 
 /** Return a table in which linked columns and highlighted cells stand out. */
-function tableCard({ table, about }) {
+function tableCard({ table, section }) {
   const lines = table.rows.map((line) => (Array.isArray(line)
     ? el('tr', {}, line.map((cell) => cellOf(cell, line.every(({ header }) => header) ? 'col' : 'row')))
     : el('tr', {}, el('td', { class: 'left-out', colspan: 1000 }, `… ${plural(line, 'row')} not shown`))));
-  return card(table.title || 'Table', tableOf([], lines, 'cells'), about && el('p', { class: 'note about-text', dir: 'auto' }, about));
+  return card(table.title || 'Table', tableOf([], lines, 'cells'), section && el('p', { class: 'note', dir: 'auto' }, section));
 }
 
 // --- The sample chosen ---------------------------------------------------------------------------
@@ -125,9 +125,8 @@ function columnsOf(shown, outcomes) {
   }))).filter(({ verdicts }) => verdicts);
 }
 
-function headOf(row, { id, name, category, begins }) {
+function headOf(row, { id, about }) {
   const place = view.indexOf(row);
-  const about = [name, category, begins && `begins “${begins}”`].filter(Boolean);
   const go = (attributes, text, by) => el('button', { type: 'button', onclick: () => step(by), ...attributes }, text);
   return el('div', { class: 'head' },
     el('h3', {}, row.run.test.title),
@@ -141,7 +140,7 @@ async function showSample(row, scroll) {
   const shown = [row, beside(row)].filter(Boolean);
   const [record, ...outcomes] = await Promise.all([packed(row.run.test, row.sample), ...shown.map(outcomeOf)]);
   if (row !== chosen || beside(row) !== shown[1]) return; // another one was chosen meanwhile
-  const { units, references, hidden, table, twin } = record;
+  const { units, references, hidden = [], table, twins } = record;
   const outputs = columnsOf(shown, outcomes);
   const prompts = outcomes[0].inputs ?? record.inputs;
   const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, text)));
@@ -152,7 +151,7 @@ async function showSample(row, scroll) {
     hidden.length && card('Hidden phrases', hiddenTable(hidden, outputs)),
     el('div', { class: 'pair' }, shown.map((each, place) => outputCard(each, outcomes[place]))),
     references.length && card(references.length > 1 ? 'References' : 'Reference', listed(references)),
-    twin && card('Twin', unitTable(twin, []), listed(twin.references)),
+    ...twins.map((twin) => card('Twin', unitTable(twin, []), listed(twin.references))),
     ...prompts.map((text, number) => el('details', {},
       el('summary', {}, prompts.length > 1 ? `Prompt ${number + 1}` : 'Prompt'), el('p', { class: 'prompt' }, text))),
   ].filter(Boolean));

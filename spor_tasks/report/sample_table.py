@@ -3,7 +3,9 @@
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
+
+import msgspec
 
 from spor_tasks.core.sample import Column, Contrast, Sample
 from spor_tasks.core.table import Cell, CellTable, Table
@@ -12,7 +14,7 @@ SIDES = ("text", "contrast")
 """The texts of a sample that columns may be linked to: its own, and of a pair the other one."""
 
 
-class ShownCell(NamedTuple):
+class ShownCell(msgspec.Struct, frozen=True, omit_defaults=True):
     """A cell, and how many columns and rows it spans.
 
     ``units`` are its numbers if it is highlighted, and ``sides`` are those of the texts that its
@@ -31,8 +33,7 @@ ShownRow: TypeAlias = tuple[ShownCell, ...] | int
 """The cells that begin in a row; or a number of rows that are not shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableView:
+class TableView(msgspec.Struct, frozen=True):
     """A title, and rows of cells as HTML lays them out.
 
     If a table is ``linked``, units are columns of it; otherwise they are highlighted cells.

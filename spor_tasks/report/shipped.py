@@ -71,7 +71,7 @@ def fault_of(file: SampleFile) -> str | None:
     if ours and _major(version) != _major(_version(ours)):
         return f"is of version {version}, and this package can check only {_version(ours)}"
     if result.n != result.documents:
-        return f"has {result.n:,} of {result.documents:,} samples: evaluate without --limit"
+        return f"has {result.n:,} of {result.documents:,} samples: evaluate all of them"
     if result.signature["demonstrations_sha256"] != str(None):
         return None  # it has only the samples that every arm has demonstrations for
     logged = ((record.number or 0, record.sample) for record in file.records())

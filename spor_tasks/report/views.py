@@ -1,29 +1,50 @@
-"""Views of the outputs for a sample, which the page and the terminal share."""
+"""Views of a sample and of the outputs for it, which page and terminal share.
+
+The page gets them as they are, without the fields that have their default.
+"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal
 
-from spor_tasks.core.sample import Hidden, Orders, Sample, side_of_each, sides
+import msgspec
+
+from spor_tasks.core.sample import DataUnit, Hidden, Orders, Sample, side_of_each, sides
 from spor_tasks.core.table import CellTable
+from spor_tasks.metrics.groups import memberships
 from spor_tasks.report.marking import (
     Fault,
     Marked,
+    Span,
     faults_of,
     has_attributes,
     is_wordless,
-    marks_of,
+    mark,
 )
-from spor_tasks.report.sample_table import SIDES
+from spor_tasks.report.sample_table import SIDES, TableView, table_view
 from spor_tasks.results.samples import Record
 
 Verdict = Literal["expressed", "missing", "in doubt", "without words"]
 """What an output does with a data unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputView:
+class SampleView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A sample without its twin.
+
+    ``about`` are facts about it in a few words, and ``section`` is the text of the section that
+    its table is from. ``hidden`` pairs hidden strings with the phrases that its units show.
+    """
+
+    id: str
+    about: tuple[str, ...]
+    units: tuple[DataUnit, ...]
+    references: tuple[str, ...]
+    hidden: tuple[tuple[str, str], ...] = ()
+    table: TableView | None = None
+    section: str | None = None
+
+
+class OutputView(msgspec.Struct, frozen=True, omit_defaults=True):
     """An output with its marks.
 
     ``purpose`` tells it from the sample's other outputs: the twin, an input order, the side of a
@@ -32,41 +53,84 @@ class OutputView:
     """
 
     marked: Marked
-    purpose: str
-    verdicts: tuple[Verdict, ...]
-    notes: tuple[str, ...]
+    purpose: str = ""
+    verdicts: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordView:
+class RecordView(msgspec.Struct, frozen=True, omit_defaults=True):
     """The outputs for a sample, the faults of all, and notes on what was measured of them."""
 
     outputs: tuple[OutputView, ...]
-    faults: tuple[Fault, ...]
-    notes: tuple[str, ...]
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# --- The sample -----------------------------------------------------------------------------------
+
+
+def category_of(sample: Sample) -> str | None:
+    """Return the category of a sample, or the group of samples that it belongs to."""
+    groups = (membership.group for membership in memberships(sample))
+    return sample.about("category") or next(groups, None)
+
+
+def sample_views(sample: Sample, most_rows: int | None = None) -> tuple[SampleView, ...]:
+    """Return what is shown of a sample, and of its twin if it has one.
+
+    ``most_rows`` limits the rows of a table without highlighted cells.
+    """
+    return tuple(_side(side, most_rows) for side in sides(sample))
+
+
+def _side(side: Sample, most_rows: int | None) -> SampleView:
+    prefix = side.about("prefix")
+    about = (side.about("name"), category_of(side), prefix and f"begins “{prefix}”")
+    return SampleView(
+        id=side.id,
+        about=tuple(filter(None, about)),
+        units=side.units,
+        references=side.references,
+        hidden=side.challenge.phrases if isinstance(side.challenge, Hidden) else (),
+        table=table_view(side, most_rows),
+        section=side.about("section_text"),
+    )
+
+
+# --- The outputs ----------------------------------------------------------------------------------
 
 
 def view_of(record: Record) -> RecordView:
-    """Return what is shown of a record's outputs."""
-    marked = marks_of(record)
-    output_of = _of_text if record.likelihoods else _output
-    outputs = (output_of(record, number, each, len(marked)) for number, each in enumerate(marked))
-    return RecordView(tuple(outputs), faults_of(record.sample, marked), tuple(_notes(record)))
+    """Return what is shown of a record's outputs; a text that was given has no marks."""
+    notes = tuple(_notes(record))
+    if record.likelihoods:
+        return RecordView(tuple(_given_texts(record)), notes=notes)
+    owners = side_of_each(record.sample, len(record.outputs))
+    marked = [
+        mark(*each, record.recognized)
+        for each in zip(owners, record.outputs, record.scored, strict=True)
+    ]
+    outputs = (
+        _output(record, number, owner, each)
+        for number, (owner, each) in enumerate(zip(owners, marked, strict=True))
+    )
+    return RecordView(tuple(outputs), faults_of(record.sample, marked), notes)
 
 
-def _of_text(record: Record, number: int, marked: Marked, count: int) -> OutputView:
-    """Return a given text with its likelihood; of a pair each text has a side."""
-    likelihood = record.likelihoods[number]
-    each = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
-    note = f"log likelihood {likelihood.log:.2f}{each}, {likelihood.per_byte:.3f} by byte"
-    return OutputView(marked, SIDES[number] if count > 1 else "", (), (note,))
+def _given_texts(record: Record) -> Iterator[OutputView]:
+    """Yield the given texts with their likelihoods; of a pair each text has a side."""
+    purposes = SIDES if len(record.scored) > 1 else ("",)
+    for text, likelihood, purpose in zip(record.scored, record.likelihoods, purposes, strict=True):
+        token = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
+        note = f"log likelihood {likelihood.log:.2f}{token}, {likelihood.per_byte:.3f} by byte"
+        yield OutputView(Marked(text, Span(0, len(text))), purpose, notes=(note,))
 
 
-def _output(record: Record, number: int, marked: Marked, count: int) -> OutputView:
-    owner = side_of_each(record.sample, count)[number]
+def _output(record: Record, number: int, owner: Sample, marked: Marked) -> OutputView:
     purposes = []
-    if len(sides(record.sample)) > 1:
-        purposes.append("the original" if number < count / 2 else "the twin")
+    if record.sample.twin:
+        is_own = number < len(record.outputs) / 2
+        purposes.append("the original" if is_own else "the twin")
     if isinstance(owner.challenge, Orders):
         order = owner.challenge.inputs[number % len(owner.challenge.inputs)]
         purposes.append(f"input order {' '.join(map(str, order))}")

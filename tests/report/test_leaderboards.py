@@ -142,7 +142,7 @@ def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:
 def test_a_model_without_a_name_on_the_hub_needs_one(tmp_path: Path, model: str) -> None:
     write_whole(tmp_path / "runs", "1", model=model)
     (problem,) = exported(tmp_path / "runs", tmp_path)
-    assert "--name" in problem.what
+    assert "is not a name on the Hub" in problem.what
     assert (entries(tmp_path), records(tmp_path)) == ({}, [])
     assert {path.name for path in tmp_path.iterdir()} >= {"runs", "hub", "every_eval_ever"}
     ranked = ["report", str(tmp_path / "runs"), "--leaderboard", "--out", str(tmp_path)]

@@ -10,7 +10,7 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Tripl
 from spor_tasks.metrics.copy_rule import normalized, origins, verdicts
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.report import marking
-from spor_tasks.report.marking import Fault, Marked, Span, faults_of, mark_all
+from spor_tasks.report.marking import Fault, Marked, Span, faults_of
 from spor_tasks.text import align, filters
 from spor_tasks.text.filters import first_line
 from spor_tasks.text.normalize import clean, token_spans
@@ -217,7 +217,7 @@ def test_outputs_for_two_orders_are_judged_together() -> None:
         ([short, short], (Fault.UNIT,)),
         ([fine, fine], ()),
     ):
-        assert faults_of(ORDERED, mark_all(ORDERED, outputs, outputs)) == faults
+        assert faults_of(ORDERED, [mark(ORDERED, output) for output in outputs]) == faults
 
 
 # --- Whatever a model writes ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from spor_tasks import report
 from spor_tasks.core.codec import sample_of
@@ -21,7 +22,6 @@ from spor_tasks.core.visible import visible
 from spor_tasks.report import browser, page, plots
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import template
-from spor_tasks.report.views import OutputView
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.tables import Grid
 from tests.support import invented_runs
@@ -100,7 +100,7 @@ def test_ids_are_unique_and_references_lead_somewhere(html: str) -> None:
 def test_every_sample_and_output_is_in_the_page_as_it_was_logged(html: str, runs: Path) -> None:
     tests = chunk(html, 0)["tests"]
     outcomes = [row for test in tests for run in test["runs"] for row in packed_rows(html, run)]
-    outputs = {output["text"] for outcome in outcomes for output in outcome["outputs"]}
+    outputs = {output["marked"]["output"] for outcome in outcomes for output in outcome["outputs"]}
     files = runs.glob("samples_*.jsonl")
     logged = [json.loads(line) for file in files for line in file.read_text().splitlines()]
     assert outputs == {output for row in logged for (output,) in row["resps"]}
@@ -276,10 +276,8 @@ def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str],
 @given(st.lists(texts, max_size=5))
 def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
     sample = town(2)
-    rows = [
-        browser._output(OutputView(mark(sample, output, output), "", (), ())) for output in outputs
-    ]
+    rows = to_builtins([mark(sample, output, output) for output in outputs])
     packed = browser._packed(browser._json(rows))
     assert re.fullmatch(r"[A-Za-z0-9+/=]*", packed)
     found = json.loads(gzip.decompress(base64.b64decode(packed)))
-    assert [row["text"] for row in found] == outputs
+    assert [row["output"] for row in found] == outputs

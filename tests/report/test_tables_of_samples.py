@@ -15,7 +15,7 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.report import browser, page, tables
 from spor_tasks.report.collect import Report
-from spor_tasks.report.document import latex, markdown, plain_text, plain_value
+from spor_tasks.report.document import SCHEMA, json_text, latex, markdown, plain_text
 from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
@@ -130,7 +130,7 @@ def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None
 
 def test_no_number_without_an_end_gets_into_json(runs: Path, tmp_path: Path) -> None:
     ends = {"high": math.inf, "low": -math.inf, "n": 1.5}
-    assert plain_value(ends) == {"high": None, "low": None, "n": 1.5}
+    assert json.loads(json_text(**ends)) == {"schema": SCHEMA, "high": None, "low": None, "n": 1.5}
     report.write_leaderboard([runs], tmp_path)
     texts = [file.read_text("utf-8") for file in tmp_path.rglob("*.json")]
     document = tables.document(report.collect([runs]))

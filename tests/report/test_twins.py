@@ -8,8 +8,9 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
+from spor_tasks.core.sample import side_of_each
 from spor_tasks.report.exhibit import exhibit, terminal
-from spor_tasks.report.marking import Fault, faults_of, mark_all
+from spor_tasks.report.marking import Fault, faults_of, mark
 from spor_tasks.results.benchmarks import grids
 from tests.support.twin_runs import OUTPUTS, SAMPLE, TWIN, spec_of, write_run
 
@@ -54,7 +55,8 @@ def test_orders_are_unequal_where_those_of_one_side_are() -> None:
     sample = replace(SAMPLE, twin=TWIN)
     own, fine, short = OUTPUTS[:2], OUTPUTS[2], OUTPUTS[3]
     for outputs, unequal in (([*own, fine, short], True), ([*own, short, short], False)):
-        found = faults_of(sample, mark_all(sample, outputs, outputs))
+        owners = side_of_each(sample, len(outputs))
+        found = faults_of(sample, list(map(mark, owners, outputs, outputs)))
         assert (Fault.UNEQUAL in found) is unequal
 
 
