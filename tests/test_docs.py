@@ -12,8 +12,7 @@ from spor_tasks import cli
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli import evaluate
-from spor_tasks.core.contracts import SetName
-from spor_tasks.core.sample import Split
+from spor_tasks.core.sample import SetName, Split
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
 from training import __main__ as training
@@ -113,12 +112,12 @@ def counts(split: Split) -> str:
 def figures(name: SetName) -> list[str]:
     """What the page says of a split beside its name."""
     pair = named.load(*name)
-    assert (pair.aspect, pair.corpus, pair.protocol, pair.part) == name
+    assert pair.name == name
     cells = list(map(counts, pair.splits))
     counted = check.check(pair).counts
     more = {"systematicity": "pairs_in_combination", "productivity": "long_in_visible"}
-    if pair.aspect in more:
-        cells += [f"{counted[more[pair.aspect]]:,}", f"{counted['divergence']:.4f}"]
+    if pair.name.aspect in more:
+        cells += [f"{counted[more[pair.name.aspect]]:,}", f"{counted['divergence']:.4f}"]
     return cells
 
 

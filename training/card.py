@@ -8,10 +8,11 @@ from typing import Any
 import jinja2
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results.runs import Run
 from training.data import find_spec

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeAlias
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Answer, Request, answer, corpora
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import own
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
@@ -110,13 +110,14 @@ def check_sets(pair: SplitPair) -> list[str]:
     Raises:
         SplitError: they are strict sets, which must break none.
     """
-    if pair.aspect not in ARMS:  # a benchmark without aspects has no requirements
+    if pair.name.aspect not in ARMS:  # a benchmark without aspects has no requirements
         return []
     violations = [violation.words for violation in check.check(pair).violations]
     listed = "; ".join(violations)
-    if violations and pair.protocol == "strict":
+    if violations and pair.name.protocol == "strict":
         raise SplitError(
-            f"{pair.aspect} {pair.corpus} breaks the requirements of strict sets: {listed}",
+            f"{pair.name.aspect} {pair.name.corpus} breaks the requirements of strict sets: "
+            f"{listed}",
             remedy="Build the sets again.",
         )
     if violations:
@@ -132,10 +133,10 @@ def find_arm(pair: SplitPair, name: str) -> Split:
         ConfigError: the split has no such arm, and the error lists those it has; or it is empty.
     """
     arms = {arm.name: arm for arm in pair.arms}
-    sets = f"{pair.aspect} {pair.corpus}"
+    sets = f"{pair.name.aspect} {pair.name.corpus}"
     if not arms:
         raise ConfigError(
-            f"{sets} {pair.protocol} has other combinations in each split",
+            f"{sets} {pair.name.protocol} has other combinations in each split",
             where="data.part",
             remedy='Name a split, such as data.part="0".',
         )
@@ -155,7 +156,7 @@ def places_to_cut(pair: SplitPair) -> tuple[str, ...]:
         ConfigError: the task of the sets does not say.
         SplitError: no benchmark has such sets.
     """
-    spec = find_spec(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
+    spec = find_spec(pair.name)
     settings, _ = task_files.decoding(spec)
     if "cut_before" not in settings:
         raise ConfigError(

@@ -13,7 +13,7 @@ from accelerate.utils import gather_object
 from torch.utils.data import Subset
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName, SetSpec, without_twin
+from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
@@ -106,21 +106,17 @@ def _reported(score: str, pair: SplitPair) -> SetSpec:
     Raises:
         ConfigError: no task does.
     """
-    spec = find_spec(_name(pair))
+    spec = find_spec(pair.name)
     related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
     for candidate in (spec, *related):
         if score in candidate.scores and _is_of_texts(score):
             return candidate
     raise ConfigError(
-        f"no task reports {score} of texts by models trained for {pair.aspect}",
+        f"no task reports {score} of texts by models trained for {pair.name.aspect}",
         where="selection.metric",
         remedy="Set selection.policy=last, or selection.metric to one of "
         f"{', '.join(filter(_is_of_texts, spec.scores)) or 'another task'}.",
     )
-
-
-def _name(pair: SplitPair) -> SetName:
-    return SetName(pair.aspect, pair.corpus, pair.protocol, pair.part)
 
 
 def _is_of_texts(score: str) -> bool:
@@ -135,7 +131,7 @@ def _is_of_texts(score: str) -> bool:
 def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
     """Return the test set of :func:`_reported`."""
     name = _reported(score, pair).name
-    if name == _name(pair):
+    if name == pair.name:
         return pair.test.samples
     return sets_of(replace(data, aspect=name.aspect, part=name.part)).test.samples
 
@@ -168,8 +164,8 @@ def _development_set(
     if not unused:
         split = "dev-split, " if _have_equal_content(pair) else ""
         raise ConfigError(
-            f"{pair.aspect} {pair.corpus} trains on or tests every sample, so none is left over "
-            "for selection.policy=dev-best",
+            f"{pair.name.aspect} {pair.name.corpus} trains on or tests every sample, so none is "
+            "left over for selection.policy=dev-best",
             remedy=f"Set selection.policy to {split}{_OTHER_POLICIES}",
         )
     return _drawn(unused, settings.samples, f"development {settings.seed}")
@@ -185,7 +181,7 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
     """
     if not _have_equal_content(pair):
         raise ConfigError(
-            f"selection.policy=dev-split cannot be used for {pair.aspect}: its arms differ on "
+            f"selection.policy=dev-split cannot be used for {pair.name.aspect}: its arms differ on "
             "purpose, so no sample may be taken out of one of them",
             remedy="Set selection.policy=dev-best.",
         )
@@ -196,8 +192,8 @@ def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, .
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
-            f"{pair.aspect} {pair.corpus} has {len(candidates)} samples to train on, too few to "
-            "hold one out for selection.policy=dev-split",
+            f"{pair.name.aspect} {pair.name.corpus} has {len(candidates)} samples to train on, too "
+            "few to hold one out for selection.policy=dev-split",
             remedy=f"Set selection.policy to {_OTHER_POLICIES}",
         )
     return _drawn(candidates, size, f"held out {settings.seed}")

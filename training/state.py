@@ -268,10 +268,7 @@ def manifest_of(
     }
     return {
         "kind": KINDS[config.method],
-        "aspect": pair.aspect,
-        "corpus": pair.corpus,
-        "protocol": pair.protocol,
-        "part": pair.part,
+        **pair.name._asdict(),
         "arm": data.arm.name,
         "arm_sha256": digest(data.arm.samples),
         "test_sha256": digest(pair.test.samples),

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair, Untested
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair, Untested
 
 ARMS: Mapping[str, tuple[str, ...]] = {
     "systematicity": ("atom", "combination"),
@@ -25,7 +25,8 @@ def strict_sets(
     """Return strict sets of an aspect, given its arms in the order of :data:`ARMS`."""
     named = tuple(Split(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
     tested = Split("test", tuple(test))
-    return SplitPair(aspect, arms[0][0].corpus, "strict", named, tested, part, untested=untested)
+    name = SetName(aspect, arms[0][0].corpus, "strict", part)
+    return SplitPair(name, named, tested, untested)
 
 
 def counted(reasons: Iterable[str] | Mapping[str, int]) -> Untested:

@@ -95,7 +95,7 @@ def _refuse_equal_arms(pair: SplitPair) -> None:
         raise SplitError(
             "Combination cannot show two units of a test sample together, so it would not differ "
             "from Atom",
-            where=pair.corpus,
+            where=pair.name.corpus,
             remedy="Give more samples that share two or more units.",
         )
 

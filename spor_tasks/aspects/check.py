@@ -45,17 +45,17 @@ def check(pair: SplitPair) -> CheckResult:
     Raises:
         SplitError: the aspect or part is unknown, or an arm has nothing to count.
     """
-    match pair.aspect:
+    match pair.name.aspect:
         case "systematicity":
             return systematicity(pair)
         case "productivity":
-            return productivity(pair, threshold_of(pair.part))
+            return productivity(pair, threshold_of(pair.name.part))
         case "order_invariance":
             return _order_invariance(pair)
         case "rule_learnability":
             return _rule_learnability(pair)
     raise SplitError(
-        f"no aspect is called {pair.aspect!r}", remedy=f"Use one of {', '.join(ARMS)}."
+        f"no aspect is called {pair.name.aspect!r}", remedy=f"Use one of {', '.join(ARMS)}."
     )
 
 

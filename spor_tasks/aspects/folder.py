@@ -15,7 +15,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import read_bytes, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import jsonl
 
 MANIFEST = "manifest.json"
@@ -47,10 +47,7 @@ def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mappi
         write_rows(folder / _file(split.name), map(to_row, split.samples))
     manifest = {
         "kind": _KIND,
-        "aspect": pair.aspect,
-        "corpus": pair.corpus,
-        "protocol": pair.protocol,
-        "part": pair.part,
+        **pair.name._asdict(),
         **facts,
         "files": {_file(split.name): _describe(split.samples) for split in pair.splits},
         **({"untested": dict(pair.untested)} if pair.untested else {}),
@@ -79,7 +76,7 @@ def read_sets(folder: Path) -> SplitPair:
     *arms, test = (
         Split(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
     )
-    return SplitPair(read.aspect, read.corpus, read.protocol, tuple(arms), test, read.part)
+    return SplitPair(SetName(read.aspect, read.corpus, read.protocol, read.part), tuple(arms), test)
 
 
 class _File(msgspec.Struct):

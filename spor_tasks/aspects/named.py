@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec, Splits
+from spor_tasks.core.contracts import Sets, SetSpec, Splits
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import SetName, SplitPair
 
 
 def benchmarks() -> tuple[Sets, ...]:

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from spor_tasks.benchmarks import published
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import Sample, SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Grid, by_metric, section_title

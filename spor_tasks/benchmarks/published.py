@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.sample import SetName
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.statistics import Estimate
 

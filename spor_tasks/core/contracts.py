@@ -4,19 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from spor_tasks.core.sample import SplitPair
-
-
-class SetName(NamedTuple):
-    """The name of sets; a benchmark without aspects uses its own name as the aspect."""
-
-    aspect: str
-    corpus: str
-    protocol: str
-    part: str | None = None
-
-    def __str__(self) -> str:
-        return " ".join(filter(None, self))
+from spor_tasks.core.sample import SetName, SplitPair
 
 
 class Gap(NamedTuple):

@@ -270,24 +270,35 @@ Untested: TypeAlias = tuple[tuple[str, int], ...]
 """Why samples of a corpus are not in a test set, and how many each reason keeps out."""
 
 
-@dataclass(frozen=True, slots=True)
-class SplitPair:
-    """The comparison of one aspect: training arms, and the test set of all of them.
-
-    There are two arms, or one in rule learnability, which tests a single model.
+class SetName(NamedTuple):
+    """The name of sets; a benchmark without aspects uses its own name as the aspect.
 
     ``protocol`` is ``published`` (the released sets, with their flaws) or ``strict`` (sets that
-    satisfy the paper's requirements over the whole set). ``part`` names one of several sets of an
-    aspect, such as ``n3`` or ``cwio``; systematicity and rule learnability have no parts. Sets that
-    were built say which test samples of the corpus are ``untested``.
+    satisfy the paper's requirements over the whole set), and a benchmark may have others. ``part``
+    names one of several sets of an aspect, such as ``n3`` or ``cwio``; systematicity and rule
+    learnability have no parts.
     """
 
     aspect: str
     corpus: str
     protocol: str
+    part: str | None = None
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, self))
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPair:
+    """The comparison of one aspect: training arms, and the test set of all of them.
+
+    There are two arms, or one in rule learnability, which tests a single model. Sets that were
+    built say which test samples of the corpus are ``untested``.
+    """
+
+    name: SetName
     arms: tuple[Split, ...]
     test: Split
-    part: str | None = None
     untested: Untested = field(default=(), compare=False)
 
     @property

@@ -13,11 +13,11 @@ from spor_tasks.aspects import named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.request import Request, answer
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.errors import CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
@@ -120,5 +120,5 @@ def _built(request: Request, _changed: int) -> tuple[SplitPair, str]:
 
 
 def _spec(pair: SplitPair) -> SetSpec:
-    (benchmark,) = (each for each in named.benchmarks() if pair.aspect in each.groups)
-    return benchmark.find(SetName(pair.aspect, pair.corpus, pair.protocol, pair.part))
+    (benchmark,) = (each for each in named.benchmarks() if pair.name.aspect in each.groups)
+    return benchmark.find(pair.name)

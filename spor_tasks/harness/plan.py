@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any, NamedTuple, cast
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec, Splits
+from spor_tasks.core.contracts import Sets, SetSpec, Splits
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import checkpoints, own
 from spor_tasks.metrics import learned
@@ -191,7 +191,7 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
         _log.warning(
             "a training set of %s is not on this machine, so it is not checked that %s was trained "
             "on it",
-            pair.corpus,
+            pair.name.corpus,
             visible(name),
         )
     elif adapter["arm_sha256"] not in digests:

@@ -158,7 +158,7 @@ class SporTask(host.HostTask):
         else:
             docs = documents.from_samples(plan.pair.test, self._style)
         self.dataset = {"test": documents.dataset(docs)}
-        if self._chooses and (text := preamble(plan.pair.corpus, self._style)):
+        if self._chooses and (text := preamble(plan.pair.name.corpus, self._style)):
             self.set_config("description", text)
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's

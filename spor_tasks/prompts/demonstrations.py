@@ -80,7 +80,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
         )
     has_tables = "table" in pair.test.samples[0].context
     rule_of_benchmark = similar_tables if has_tables else same_or_other_combinations
-    rule = _RULES.get(pair.aspect) or _arm_by_arm(rule_of_benchmark)
+    rule = _RULES.get(pair.name.aspect) or _arm_by_arm(rule_of_benchmark)
     demonstrate = rule(pair, most)
     choices = ((sample, demonstrate(sample)) for sample in pair.test.samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms)

@@ -21,7 +21,7 @@ def with_twins(pair: SplitPair) -> SplitPair:
         SplitError: an arm has no such sample.
         ConfigError: the corpus has no twins.
     """
-    if pair.aspect == "order_invariance":
+    if pair.name.aspect == "order_invariance":
         stay = _in_both(*pair.arms)
     else:
         stay = tuple(tuple(map(_has_twin, arm.samples)) for arm in pair.arms)

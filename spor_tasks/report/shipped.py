@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from functools import cache
 from operator import itemgetter
 
-from spor_tasks.core.contracts import SetName, Sets, SetSpec
+from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results.declared import FIRST_BENCHMARK

@@ -6,8 +6,8 @@ import pytest
 
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import SetName
 from tests.oracles.requirements import broken
 from tests.support.soak import some
 from tests.support.strategies import pool, sets

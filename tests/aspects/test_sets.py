@@ -24,6 +24,7 @@ from spor_tasks.core.sample import (
     Orders,
     Sample,
     SampleMaker,
+    SetName,
     Split,
     SplitPair,
 )
@@ -109,7 +110,7 @@ def test_sets_are_the_same_in_every_process() -> None:
 
 def test_another_threshold_than_the_papers_and_only_known_units_are_tested() -> None:
     pair = build.build(corpus(LETTERS, pool(["aceg", "abcfg", "abc"])), "productivity", "n2")
-    assert pair.part == "n2"
+    assert pair.name.part == "n2"
     assert check.check(pair).holds
     letters = corpus(pool(["a", "b", "ab"]), pool(["ab", "bc", "ba"]))
     for part in ("cwio", "performance"):
@@ -171,7 +172,11 @@ def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_
 
 def test_a_corpus_of_ones_own_is_named_as_its_file(letters: Path) -> None:
     pair = answer(Request(corpus=str(letters), aspect="systematicity")).pair
-    assert (pair.corpus, pair.protocol, words_of(pair)[-1]) == ("letters", "strict", ["ab"])
+    assert (pair.name.corpus, pair.name.protocol, words_of(pair)[-1]) == (
+        "letters",
+        "strict",
+        ["ab"],
+    )
 
 
 def test_a_search_says_how_it_is_repeated(letters: Path) -> None:
@@ -240,7 +245,7 @@ def test_the_sets_of_a_real_corpus_say_of_which_commit_they_are(
 ) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     released = answer(Request(corpus="e2e", aspect="systematicity"))
-    assert released.pair.protocol == "published"
+    assert released.pair.name.protocol == "published"
     assert released.facts == {
         "corpus_version": "git:ea664bb9d778a18f1a391d34e3ff385ab981d73c",
         "settings": {"limit": 0.02},
@@ -263,7 +268,7 @@ def written(path: Path, aspect: str = "systematicity") -> SplitPair:
     arms = tuple(Split(name, pool(["ab", "c", "ab"])) for name in ARMS[aspect])
     test = Split("test", (tested.get(aspect, plain),))
     part = "n3" if aspect == "productivity" else None
-    pair = SplitPair(aspect, "letters", "strict", arms, test, part)
+    pair = SplitPair(SetName(aspect, "letters", "strict", part), arms, test)
     with folder.new(path) as staging:
         folder.write_sets(staging, pair, FACTS)
     return pair

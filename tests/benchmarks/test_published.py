@@ -7,8 +7,9 @@ import pytest
 
 from spor_tasks.benchmarks.compmctg.averages import derived, relative_gap
 from spor_tasks.benchmarks.published import lines
-from spor_tasks.core.contracts import Gap, SetName
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
 
 BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")

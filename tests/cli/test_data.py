@@ -16,7 +16,7 @@ from spor_tasks import cli
 from spor_tasks.aspects import check, folder
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli import progress
-from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import pool
@@ -62,9 +62,9 @@ def test_finished_sets_stay_unless_they_are_to_be_replaced(
     replace = (*BUILD, "rule_learnability", "--out", path)
     assert run(*replace) == 2
     assert "already exists" in capsys.readouterr().err
-    assert folder.read_sets(path).aspect == "systematicity"
+    assert folder.read_sets(path).name.aspect == "systematicity"
     assert run(*replace, "--overwrite") == 0
-    assert folder.read_sets(path).aspect == "rule_learnability"
+    assert folder.read_sets(path).name.aspect == "rule_learnability"
 
 
 def test_one_of_two_builds_into_one_folder_is_refused(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_violations_are_printed_with_their_samples(tmp_path: Path, capsys: Captu
     path = tmp_path / "leaking"
     test, combination = Split("test", pool(["ab"])), Split("combination", pool(["ab"]))
     atom = Split("atom", pool(["c", "ab"]))
-    pair = SplitPair("systematicity", "letters", "strict", (atom, combination), test)
+    pair = SplitPair(SetName("systematicity", "letters", "strict"), (atom, combination), test)
     with folder.new(path) as staging:
         folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
     (sample,) = test.samples

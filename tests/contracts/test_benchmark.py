@@ -6,10 +6,10 @@ import pytest
 import yaml
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import Gap, SetName, Sets, SetSpec
+from spor_tasks.core.contracts import Gap, Sets, SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Rivals, views
+from spor_tasks.core.sample import Rivals, SetName, views
 from spor_tasks.harness import generate, task_files
 from spor_tasks.harness.filters import PREFIX
 from spor_tasks.metrics.base import known_info
@@ -69,7 +69,7 @@ def test_unknown_sets_are_refused_with_a_remedy(sets: Sets) -> None:
 def test_sets_of_embedded_corpora_are_as_declared(spec: SetSpec) -> None:
     pair = benchmark_of(spec).load(spec.name)
     assert benchmark_of(spec).load(spec.name) is pair
-    assert (pair.aspect, pair.corpus, pair.protocol, pair.part) == spec.name
+    assert pair.name == spec.name
     assert tuple(arm.name for arm in pair.arms) == (
         () if spec.splits and not pair.arms else spec.arms
     )

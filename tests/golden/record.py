@@ -56,7 +56,7 @@ def set_names() -> Iterator[Name]:
 
 def find_set(name: Name) -> Any:
     """Return what a benchmark declares about sets."""
-    from spor_tasks.core.contracts import SetName
+    from spor_tasks.core.sample import SetName
 
     return _benchmark(name).find(SetName(*name))
 

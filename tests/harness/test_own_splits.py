@@ -13,8 +13,8 @@ from lm_eval.tasks import TaskManager
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.cli import main
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan

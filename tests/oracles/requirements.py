@@ -13,9 +13,9 @@ from spor_tasks.text.normalize import display
 def broken(pair: SplitPair) -> list[str]:
     """Return the requirements that sets break, those that `spor data check` knows among them."""
     words = [violation.words for violation in check.check(pair).violations]
-    if pair.aspect == "order_invariance":
+    if pair.name.aspect == "order_invariance":
         words += _broken_orders(pair)
-    if pair.aspect == "rule_learnability":
+    if pair.name.aspect == "rule_learnability":
         words += [f"{s.id} shows no phrase" for s in pair.test.samples if not _shows_phrases(s)]
         words += [f"{s.id} tells what it hides" for s in pair.test.samples if _tells(s)]
     return words
@@ -33,9 +33,9 @@ def _broken_orders(pair: SplitPair) -> list[str]:
         (sample.about("name"), sample.units, *sample.references) for sample in match
     )
     words = [f"Match differs in {key}" for key in (references - matches) | (matches - references)]
-    if pair.part != "performance":
+    if pair.name.part != "performance":
         words += [f"{sample.id} has a single unit" for sample in test if len(sample.units) == 1]
-    if pair.part == "main":
+    if pair.name.part == "main":
         words += [f"{sample.id} has one order" for sample in test if not _has_two_orders(sample)]
     words += [f"{s.id} has another order of a reference" for s in test if not _reads_as_it_says(s)]
     return words

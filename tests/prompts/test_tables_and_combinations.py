@@ -12,6 +12,7 @@ from spor_tasks.core.sample import (
     Fact,
     Sample,
     SampleMaker,
+    SetName,
     Split,
     SplitPair,
 )
@@ -21,7 +22,9 @@ from spor_tasks.prompts.demonstrations import choose
 
 
 def shown(train: tuple[Sample, ...], tested: Sample, most: int) -> tuple[Sample, ...]:
-    pair = SplitPair("any", "own", "any", (Split("train", train),), Split("test", (tested,)))
+    pair = SplitPair(
+        SetName("any", "own", "any"), (Split("train", train),), Split("test", (tested,))
+    )
     (prompted,) = choose(pair, most)
     (arm,) = prompted.arms
     return arm

@@ -15,7 +15,7 @@ from spor_tasks import cli
 from spor_tasks.aspects import folder
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
-from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, SetName, Split, SplitPair, Triple
 from spor_tasks.harness import task_files
 from tests.support import commands
 from tests.support.invented_runs import town
@@ -83,7 +83,9 @@ def sets(place: Place) -> str:
     """Sets in a folder, of which Atom holds the one test sample."""
     one, two, *others = map(pairs, range(5))
     atom, combination = Split("atom", (one, *others)), Split("combination", (two,))
-    pair = SplitPair("systematicity", NAME, "strict", (atom, combination), Split("test", (one,)))
+    pair = SplitPair(
+        SetName("systematicity", NAME, "strict"), (atom, combination), Split("test", (one,))
+    )
     with folder.new(place.folder / "sets") as staging:
         folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
     return str(place.folder / "sets")

@@ -11,8 +11,8 @@ from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from spor_tasks import cli, report
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.likelihood import Likelihood

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from spor_tasks import report
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results import runs
 from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Sample, Triple
+from spor_tasks.core.sample import Sample, SetName, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import Value

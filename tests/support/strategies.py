@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import Sample, SampleMaker, Split, SplitPair, Triple
+from spor_tasks.core.sample import Sample, SampleMaker, SetName, Split, SplitPair, Triple
 
 
 def nested(depth: int) -> object:
@@ -62,7 +62,9 @@ def pool(words: Iterable[str], corpus: str = "letters") -> tuple[Sample, ...]:
 def sets(aspect: str, test: Iterable[Sample], **arms: Iterable[Sample]) -> SplitPair:
     """Sets of letters, whose arms have these names."""
     splits = (Split(name, tuple(samples)) for name, samples in arms.items())
-    return SplitPair(aspect, "letters", "strict", tuple(splits), Split("test", tuple(test)))
+    return SplitPair(
+        SetName(aspect, "letters", "strict"), tuple(splits), Split("test", tuple(test))
+    )
 
 
 def words_of(pair: SplitPair) -> tuple[list[str], ...]:

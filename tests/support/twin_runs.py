@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from spor_tasks.benchmarks.spor.benchmark import SPOR
-from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.sample import AttributeValue, Orders, Sample
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.sample import AttributeValue, Orders, Sample, SetName
 from spor_tasks.harness import task_files
 from tests.support.result_files import sample_row, write_result, write_samples
 

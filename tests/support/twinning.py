@@ -49,4 +49,4 @@ def twinned(pair: SplitPair) -> SplitPair:
     """Return the sets with test samples that have twins."""
     both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test.samples)
     test = tuple(replace(one, twin=twin) for one, twin in both if isinstance(twin, Sample))
-    return replace(pair, protocol="twin", test=Split("test", test))
+    return replace(pair, name=pair.name._replace(protocol="twin"), test=Split("test", test))

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Sample, SetName
 from spor_tasks.metrics.totals import Value
 from spor_tasks.results.benchmarks import benchmark
 from tests.support import report_runs

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from spor_tasks.core.contracts import SetSpec
-from spor_tasks.core.sample import AttributeValue, Sample, Split, SplitPair, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, SetName, Split, SplitPair, Triple
 from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
 from training.config import TrainingConfig, parse_config
@@ -55,7 +55,7 @@ def invented() -> SplitPair:
     )
     arms = (Split("atom", atom), Split("combination", combination))
     test = Split("test", (atom[0], *combination))
-    return SplitPair("systematicity", "webnlg", "published", arms, test)
+    return SplitPair(SetName("systematicity", "webnlg", "published"), arms, test)
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ import pytest
 import yaml
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
 from training import card
 from training.config import parse_config

@@ -23,7 +23,7 @@ from torch.nn import functional
 from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.corpora.compmctg.linearize import START, codes
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
@@ -50,7 +50,9 @@ SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == 
 KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
 CORPUS = tuple(one for one in COMPMCTG_MINI.part("train")[:36] if combination_in(one) in SEEN)
 SETS = SplitPair(
-    *("compmctg", SPACE.name, "original"), (Split("train", CORPUS),), Split("test", CORPUS[:1])
+    SetName("compmctg", SPACE.name, "original"),
+    (Split("train", CORPUS),),
+    Split("test", CORPUS[:1]),
 )
 SIZES: dict[str, dict[str, Any]] = {
     "dcg": {"code_vectors": 2, "task_vectors": 3},

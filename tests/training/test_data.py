@@ -96,7 +96,7 @@ def test_sets_are_those_that_the_command_line_builds(
     assert [digest(split.samples) for split in pair.splits] == [
         digest(split.samples) for split in built.splits
     ]
-    assert (pair.corpus, pair.protocol) == ("lighthouses", "strict")
+    assert (pair.name.corpus, pair.name.protocol) == ("lighthouses", "strict")
 
 
 def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(

@@ -16,7 +16,7 @@ import torch
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Split, SplitPair, Triple
+from spor_tasks.core.sample import SetName, Split, SplitPair, Triple
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
@@ -252,7 +252,8 @@ def test_a_run_whose_steps_can_recombine_nothing_is_an_ordinary_one(
     samples = tuple(one for one in CORPUS if combination_in(one) in {*parity})
     samples += tuple(one for one in CORPUS if combination_in(one)[2] == "Music")
     pair = SplitPair(
-        *("compmctg", MINI_SPACE.name, "original", (Split("train", samples),)),
+        SetName("compmctg", MINI_SPACE.name, "original"),
+        (Split("train", samples),),
         Split("test", samples[:1]),
     )
     plain = tune(*TUNED, pair=pair, name="gpt2")

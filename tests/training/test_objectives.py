@@ -11,7 +11,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import AttributeValue, Column, Contrast, Sample, Split, SplitPair
+from spor_tasks.core.sample import (
+    AttributeValue,
+    Column,
+    Contrast,
+    Sample,
+    SetName,
+    Split,
+    SplitPair,
+)
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
@@ -235,7 +243,9 @@ def test_new_tokens_have_embeddings_and_swallow_the_blanks_of_the_published_ones
 # --- Whole runs ----------------------------------------------------------------------------------
 
 TEMPLATED = SplitPair(
-    *("logicnlg", "logicnlg", "published", (Split("train", COARSE),), Split("test", COARSE), "c2f")
+    SetName("logicnlg", "logicnlg", "published", "c2f"),
+    (Split("train", COARSE),),
+    Split("test", COARSE),
 )
 COARSE_TO_FINE = (
     *("data.aspect=logicnlg", "data.corpus=logicnlg", "data.arm=train"),

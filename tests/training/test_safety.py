@@ -26,7 +26,7 @@ def test_strict_sets_that_break_a_requirement_are_refused(
     with pytest.raises(
         SplitError, match=r"breaks the requirements .*2 atoms do not occur in Atom; "
     ):
-        tune(pair=replace(invented, protocol="strict"))
+        tune(pair=replace(invented, name=invented.name._replace(protocol="strict")))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,7 +16,7 @@ from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import adapt, task_files
 from tests.support.soak import soak
@@ -31,7 +31,7 @@ Tune = Callable[..., TrainingResult]
 
 
 def judged_samples(settings: SelectionConfig, pair: SplitPair) -> Sequence[Sample]:
-    data = DataConfig(pair.aspect, pair.corpus, pair.arms[0].name, None, pair.part)
+    data = DataConfig(pair.name.aspect, pair.name.corpus, pair.arms[0].name, None, pair.name.part)
     return selection.dev_samples(settings, pair, data)
 
 
@@ -172,7 +172,7 @@ def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
     one = tuple(Split(arm.name, pair.arms[0].samples[:1]) for arm in pair.arms)
     with pytest.raises(ConfigError, match="1 samples to train on, too few"):
         judged_samples(policy, replace(pair, arms=one))
-    own = replace(invented, aspect="rule_learnability", corpus="own", arms=few[:1])
+    own = replace(invented, name=SetName("rule_learnability", "own", "published"), arms=few[:1])
     assert judged_samples(policy, own), "it needs no corpus but the arms"
 
 
@@ -185,7 +185,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
         Split(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
         for arm in pair.arms
     )
-    few = replace(pair, protocol="published", arms=arms)
+    few = replace(pair, name=pair.name._replace(protocol="published"), arms=arms)
     settings = ("data.aspect=order_invariance", "data.arm=match", "optimization.max_steps=1")
     selecting = ("selection.policy=dev-split", "selection.samples=2", "selection.metric=chrf")
     output = tune(*settings, *selecting, pair=few).folder
@@ -233,7 +233,7 @@ def mini() -> SplitPair:
     short = [
         Split(arm.name, tuple(s for s in arm.samples if len(s.units) == 1)[:6]) for arm in pair.arms
     ]
-    return replace(pair, protocol="published", arms=tuple(short))
+    return replace(pair, name=pair.name._replace(protocol="published"), arms=tuple(short))
 
 
 @pytest.mark.usefixtures("short_outputs")
@@ -288,7 +288,11 @@ def test_an_epoch_s_score_is_that_of_the_task(
 
     monkeypatch.setattr(adapt, "measured", characters)
     pair = named.load("systematicity", "mini")
-    few = replace(pair, protocol="published", test=Split("test", pair.test.samples[:4]))
+    few = replace(
+        pair,
+        name=pair.name._replace(protocol="published"),
+        test=Split("test", pair.test.samples[:4]),
+    )
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")
     output = tune(*settings, "data.corpus=mini", "lora.target_modules=all-linear", pair=few).folder
     (scores,) = read_manifest(output)["selection"]["scores"]

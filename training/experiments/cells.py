@@ -20,10 +20,10 @@ from filelock import FileLock, Timeout
 
 from spor_tasks import __version__
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.sample import SetName
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files

@@ -15,9 +15,10 @@ from typing import Any
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
+from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
 from training.config import ModelConfig, TrainingConfig, parse_config
 from training.experiments.experiment import Experiment, ModelEntry, SetsEntry, ShownModel

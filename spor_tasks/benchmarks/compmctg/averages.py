@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.benchmarks.published import lines
-from spor_tasks.core.contracts import SetName
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Grid, Line, Number

@@ -8,10 +8,10 @@ from pathlib import Path
 from spor_tasks.benchmarks.compmctg import averages, designs, discrimination, sets, tables
 from spor_tasks.benchmarks.compmctg.designs import SHIPPED
 from spor_tasks.benchmarks.declared import DeclaredSets
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space

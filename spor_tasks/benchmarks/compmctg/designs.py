@@ -12,11 +12,10 @@ from pathlib import Path
 
 from spor_tasks.benchmarks.compmctg.splits import Partition
 from spor_tasks.benchmarks.declared import Changed
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
+from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED as SPACES
@@ -82,7 +81,7 @@ def pair(name: SetName, design: Design, under: Sequence[Partition]) -> SplitPair
     }
     test = Changed(_requests(design), partial(_marked, marks), "requests")
     arm = tuple(arms) if len(arms) == 1 else ()
-    return SplitPair(*name[:3], arm, Split("test", test), name.part)
+    return SplitPair(name, arm, Split("test", test))
 
 
 def _marked(marks: Mapping[Combination, str], request: Sample) -> Sample:

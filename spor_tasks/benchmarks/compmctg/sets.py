@@ -12,8 +12,9 @@ from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED, Design
 from spor_tasks.benchmarks.compmctg.splits import Partition
-from spor_tasks.core.contracts import SetName, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg import reader
 
 BENCHMARK = "compmctg"

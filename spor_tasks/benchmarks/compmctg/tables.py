@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
-from spor_tasks.core.contracts import Gap, SetName
+from spor_tasks.core.contracts import Gap
+from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.groups import HALVES
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Column, Grid, by_metric, full_title, label, section_title

@@ -9,8 +9,15 @@ from dataclasses import replace
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
-from spor_tasks.core.contracts import SetName
-from spor_tasks.core.sample import Contrast, Deferred, Sample, Split, SplitPair, challenge_of
+from spor_tasks.core.sample import (
+    Contrast,
+    Deferred,
+    Sample,
+    SetName,
+    Split,
+    SplitPair,
+    challenge_of,
+)
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
@@ -49,7 +56,7 @@ class LogicNLG(DeclaredSets):
         if name.protocol == "strict":
             test = map(_under_one_prompt, test)
         arm = Split("train", _arm(name.corpus, variant))
-        return SplitPair(*name[:3], (arm,), Split("test", _varied(test, variant)), name.part)
+        return SplitPair(name, (arm,), Split("test", _varied(test, variant)))
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield tables as the paper's Table 2, and of other scores.

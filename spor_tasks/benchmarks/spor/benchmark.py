@@ -8,8 +8,8 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.spor import released, strict, tables, twins
-from spor_tasks.core.contracts import SetName, SetSpec
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Grid, by_arm
@@ -55,8 +55,7 @@ class Spor(DeclaredSets):
         default = "published" if name.corpus in released.CORPORA else "strict"
         if name.protocol == twins.PROTOCOL:
             return twins.of_pair(self.load(name._replace(protocol=default)))
-        read = released.load if name.protocol == "published" else strict.load
-        return read(name.aspect, name.corpus, part=name.part)
+        return released.load(name) if name.protocol == "published" else strict.load(name)
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's table of the aspect, or those of samples beside their twins."""

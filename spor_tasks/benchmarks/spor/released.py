@@ -8,7 +8,7 @@ from spor_tasks.aspects import order_invariance
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row, read_packaged
-from spor_tasks.core.sample import Deferred, Sample, Split, SplitPair
+from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import jsonl, sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
@@ -25,8 +25,9 @@ def path(name: str) -> str:
     return f"dataset_{corpus}/{kind}/{name}/dataset.jsonl"
 
 
-def name_of(split: str, aspect: str, corpus: str, part: str | None = None) -> str:
+def file_name(split: str, name: SetName) -> str:
     """Return the name of a released set: ``test``, or an arm."""
+    aspect, corpus, _, part = name
     kind = "test" if split == "test" else "train"
     words = [kind, corpus, aspect.replace("_", "-")]
     if part and aspect == "productivity":
@@ -38,24 +39,21 @@ def name_of(split: str, aspect: str, corpus: str, part: str | None = None) -> st
     return "_".join(words)
 
 
-def load(
-    aspect: str, corpus: str, folder: Path | None = None, *, part: str | None = None
-) -> SplitPair:
-    """Return the released sets of one aspect, its part where it has several, and corpus.
+def load(name: SetName) -> SplitPair:
+    """Return released sets, from the published repository's tree in ``SPOR.data_dir()``.
 
-    ``folder`` holds the published repository's tree; by default it is ``SPOR.data_dir()``.
     Three of the sets need not be there, since they follow from the corpus: WebNLG's two arms of
     order invariance, the first of which is rule learnability's too, and E2E's Match.
 
     Raises:
         CorpusError: a file is missing or is not the published one.
     """
-    folder = folder or sources.SPOR.data_dir()
+    folder = sources.SPOR.data_dir()
     *arms, test = (
-        Split(split, _samples(name_of(split, aspect, corpus, part), corpus, folder))
-        for split in (*ARMS[aspect], "test")
+        Split(split, _samples(file_name(split, name), name.corpus, folder))
+        for split in (*ARMS[name.aspect], "test")
     )
-    return SplitPair(aspect, corpus, "published", tuple(arms), test, part)
+    return SplitPair(name, tuple(arms), test)
 
 
 @cache

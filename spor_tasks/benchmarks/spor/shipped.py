@@ -13,7 +13,7 @@ from typing import Any
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 
 FOLDER = Path(__file__).parent / "strict_ids"
 """The folder of the lists, one JSON file for each corpus and part."""
@@ -32,7 +32,7 @@ def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> Spl
         _unpack(f"{name}: {split}", split, packed, samples)
         for split, packed in content["splits"].items()
     )
-    return SplitPair("systematicity", corpus, "strict", tuple(arms), test, part)
+    return SplitPair(SetName("systematicity", corpus, "strict", part), tuple(arms), test)
 
 
 def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence[Sample]) -> Split:

@@ -6,6 +6,7 @@ rule learnability test triples that no training sample has. The strict ones leav
 and keep the drawn orders, so that one run of a model gives both scores.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,39 +14,36 @@ from pathlib import Path
 from spor_tasks.aspects import build, rule_learnability
 from spor_tasks.benchmarks.spor import released, shipped
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, Split, SplitPair
+from spor_tasks.core.sample import CorpusSamples, Sample, SetName, Split, SplitPair
+from spor_tasks.corpora import sources
 
 
-def load(
-    aspect: str, corpus: str, folder: Path | None = None, *, part: str | None = None
-) -> SplitPair:
-    """Return the strict sets of one aspect, its part where it has several, and corpus.
-
-    ``folder`` holds the repository that was published with SPOR, which has WebNLG and E2E.
+def load(name: SetName) -> SplitPair:
+    """Return strict sets.
 
     Raises:
         SplitError: the shipped sets are damaged.
         CorpusError: a file is missing or is not the published one.
     """
-    if corpus == "webnlg" and aspect in {"order_invariance", "rule_learnability"}:
-        return _of_known_units(released.load(aspect, corpus, folder, part=part), folder)
-    samples = _read(corpus, folder if corpus in released.CORPORA else None)
-    if aspect == "systematicity" and corpus != "mini":
-        return shipped.load(corpus, samples.samples, part)
-    return build.build(samples, aspect, part)
+    samples = _read(name.corpus, sources.SPOR.data_dir())
+    if name.corpus == "webnlg" and name.aspect in {"order_invariance", "rule_learnability"}:
+        return _of_known_units(name, samples.test)
+    if name.aspect == "systematicity" and name.corpus != "mini":
+        return shipped.load(name.corpus, samples.samples, name.part)
+    return build.build(samples, name.aspect, name.part)
 
 
 @cache  # several sets are made of it
-def _read(corpus: str, folder: Path | None) -> CorpusSamples:
-    samples: CorpusSamples = registry().get("corpus", corpus).read(folder)
+def _read(corpus: str, _folder: Path) -> CorpusSamples:
+    samples: CorpusSamples = registry().get("corpus", corpus).read()
     return samples
 
 
-def _of_known_units(pair: SplitPair, folder: Path | None) -> SplitPair:
+def _of_known_units(name: SetName, samples: Sequence[Sample]) -> SplitPair:
     """Return released sets of WebNLG with the test samples whose triples training samples have."""
-    samples = _read("webnlg", folder).test
-    if pair.aspect == "rule_learnability":
+    pair = released.load(name)
+    if name.aspect == "rule_learnability":
         samples = rule_learnability.hide_entities(samples)
     ids = {sample.id for sample in samples}
     test = tuple(sample for sample in pair.test.samples if sample.id in ids)
-    return replace(pair, protocol="strict", test=Split("test", test))
+    return replace(pair, test=Split("test", test))

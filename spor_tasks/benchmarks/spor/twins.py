@@ -55,13 +55,13 @@ def _of_twins(spec: SetSpec) -> SetSpec:
 
 def of_pair(pair: SplitPair) -> SplitPair:
     """Return sets with the same arms, and the test samples that have twins, with these."""
-    twins = twins_of(pair.corpus)
+    twins = twins_of(pair.name.corpus)
     pairs = [(sample, twins.twin(sample)) for sample in pair.test.samples]
     test = tuple(replace(sample, twin=twin) for sample, twin in pairs if isinstance(twin, Sample))
     reasons = Counter(twin.reason for _, twin in pairs if not isinstance(twin, Sample))
     return replace(
         pair,
-        protocol=PROTOCOL,
+        name=pair.name._replace(protocol=PROTOCOL),
         test=Split("test", test),
         untested=(*pair.untested, *reasons.most_common()),
     )

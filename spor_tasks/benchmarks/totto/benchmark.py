@@ -10,8 +10,7 @@ from typing import cast
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import Changed, DeclaredSets
 from spor_tasks.benchmarks.totto import tables
-from spor_tasks.core.contracts import SetName
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
@@ -47,7 +46,7 @@ class ToTTo(DeclaredSets):
             train = Changed(reader.part("train"), change, variant)
             test = reader.part("dev" if name.protocol == "published" else "test")
         arm = Split("train", train)
-        return SplitPair(*name[:3], (arm,), Split("test", tuple(map(change, test))), name.part)
+        return SplitPair(name, (arm,), Split("test", tuple(map(change, test))))
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the paper's results of each input, other scores, and its ablation of the inputs."""

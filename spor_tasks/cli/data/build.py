@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_building, positive
-from spor_tasks.cli.data.check import title
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def run(options: argparse.Namespace) -> int | None:
     if options.json:
         print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
     else:
-        print(visible(f"{options.out}: {title(answer.pair)}"))
+        print(visible(f"{options.out}: {answer.pair.name}"))
         for name, facts in manifest["files"].items():
             counts = (f"{facts[key]:>9,} {key}" for key in ("samples", "units", "references"))
             print(f"  {name:<20}{''.join(counts)}")

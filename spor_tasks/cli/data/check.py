@@ -6,7 +6,6 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import VIOLATED, Commands
-from spor_tasks.core.sample import SplitPair
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         result = check.check(pair)
         if not options.json:
             print("\n" if rows else "", end="")
-            _print(f"{target}: {title(pair)}", result)
+            _print(f"{target}: {pair.name}", result)
         rows[target] = _row(result)
     if options.json:
         print(json.dumps(rows, indent=2))
@@ -69,8 +68,3 @@ def _number(count: float | tuple[int, ...]) -> str:
     if isinstance(count, tuple):
         return " ".join(map(_number, count))
     return f"{count:.4f}" if isinstance(count, float) else f"{count:,}"
-
-
-def title(pair: SplitPair) -> str:
-    """Return aspect, corpus, protocol and part in one line."""
-    return " ".join(filter(None, [pair.aspect, pair.corpus, pair.protocol, pair.part]))

@@ -11,10 +11,9 @@ from lm_eval import simple_evaluate
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Rivals, challenge_of
+from spor_tasks.core.sample import Rivals, SetName, challenge_of
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes

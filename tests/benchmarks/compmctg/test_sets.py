@@ -8,9 +8,9 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
-from spor_tasks.core.contracts import SetName
-from spor_tasks.core.sample import Contrast, Sample, challenge_of
+from spor_tasks.core.sample import Contrast, Sample, SetName, challenge_of
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
 from tests.support.pages import python_example

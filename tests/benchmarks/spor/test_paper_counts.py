@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.benchmarks.spor import released
+from spor_tasks.aspects import named
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples
 from tests.oracles import webnlg
@@ -47,14 +47,17 @@ def test_the_corpora_are_as_large_as_the_paper_says(corpus: str, data_dir: Path)
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_the_released_sets_are_as_large_as_the_paper_says(corpus: str, data_dir: Path) -> None:
-    pair = released.load("systematicity", corpus, data_dir)
+def test_the_released_sets_are_as_large_as_the_paper_says(
+    corpus: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    pair = named.load("systematicity", corpus)
     atom, combination = (
         (len(arm.samples), sum(len(sample.units) for sample in arm.samples)) for arm in pair.arms
     )
     assert (atom, combination, len(pair.test.samples)) == SYSTEMATICITY[corpus]
     found = {
-        (aspect, part): len(released.load(aspect, corpus, data_dir, part=part).test.samples)
+        (aspect, part): len(named.load(aspect, corpus, part=part).test.samples)
         for aspect, part in TESTS[corpus]
     }
     assert found == TESTS[corpus]

@@ -11,7 +11,7 @@ from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core import codec, files
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, SampleMaker, SplitPair
+from spor_tasks.core.sample import AttributeValue, SampleMaker, SetName, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.sources import Repository
@@ -45,16 +45,17 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if name != MATCH:
             files.write_rows(tmp_path / path, [row])
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
+    monkeypatch.setenv("SPOR_DATA_DIR", str(tmp_path))
     return tmp_path
 
 
-def load(folder: Path) -> SplitPair:
-    return published.load("order_invariance", "e2e", folder, part="cwio")
+def load() -> SplitPair:
+    return published.load(SetName("order_invariance", "e2e", "published", "cwio"))
 
 
 def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
     asked = {
-        published.path(published.name_of(split, *spec.name[:2], spec.name.part))
+        published.path(published.file_name(split, spec.name))
         for spec in RELEASED
         for split in (*spec.arms, "test")
     }
@@ -64,10 +65,9 @@ def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
     assert {sources.SPOR.files()[path].role for path in asked} == {"needed", "rebuilt"}
 
 
-def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt(release: Path) -> None:
-    pair = load(release)
-    assert (pair.aspect, pair.corpus, pair.protocol) == ("order_invariance", "e2e", "published")
-    assert pair.part == "cwio"
+@pytest.mark.usefixtures("release")
+def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt() -> None:
+    pair = load()
     assert [split.name for split in pair.splits] == ["original", "match", "test"]
     known = json.loads(published.REBUILT.read_bytes())
     assert digest(pair.arms[1].samples) == known[MATCH]  # before it is built
@@ -81,29 +81,31 @@ def test_an_edited_set_is_refused_and_named(release: Path, name: str) -> None:
     path = release / published.path(name)
     files.write_rows(path, [codec.to_row(make(FACTS, ["A text."], name="Crow"))])
     with pytest.raises(CorpusError, match="not the published file") as caught:
-        len(load(release).arms[1].samples)
+        len(load().arms[1].samples)
     assert caught.value.where == str(path)
 
 
-def test_what_is_rebuilt_must_be_the_released_file(
-    release: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("release")
+def test_what_is_rebuilt_must_be_the_released_file(monkeypatch: pytest.MonkeyPatch) -> None:
     path = published.path(MATCH)
     manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     with pytest.raises(CorpusError, match="expected the digest 0000") as caught:
-        len(load(release).arms[1].samples)
+        len(load().arms[1].samples)
     assert caught.value.where == f"{path}, rebuilt"
 
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("corpus", some(reversed(published.CORPORA), 1))
-def test_the_real_sets_have_their_own_digests(data_dir: Path, corpus: str) -> None:
+def test_the_real_sets_have_their_own_digests(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, corpus: str
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     names = [spec.name for spec in RELEASED if spec.name.corpus == corpus]
     found = {  # parts share arms
-        published.path(published.name_of(split.name, aspect, corpus, part)): split.samples
-        for aspect, _, _, part in names
-        for split in published.load(aspect, corpus, data_dir, part=part).splits
+        published.path(published.file_name(split.name, name)): split.samples
+        for name in names
+        for split in published.load(name).splits
     }
     for path, samples in found.items():
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
@@ -113,14 +115,17 @@ def test_the_real_sets_have_their_own_digests(data_dir: Path, corpus: str) -> No
 
 @pytest.mark.soak
 @pytest.mark.real_data
-def test_every_sample_has_the_id_that_the_corpus_gives_it(data_dir: Path) -> None:
+def test_every_sample_has_the_id_that_the_corpus_gives_it(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     corpora = {
         "webnlg": webnlg.read_train(data_dir) + read_webnlg_test(data_dir),
         "e2e": e2e.read_train(data_dir) + e2e.read_test(data_dir),
     }
     for corpus, samples in corpora.items():
         by_id = {sample.id: sample for sample in samples}
-        for split in published.load("systematicity", corpus, data_dir).splits:
+        for split in published.load(SetName("systematicity", corpus, "published")).splits:
             assert len({sample.id for sample in split.samples}) == len(split.samples)
             for sample in split.samples:
                 assert sample.units == by_id[sample.id].units

@@ -7,11 +7,10 @@ from types import NoneType
 import pytest
 
 from spor_tasks.aspects import build, order_invariance
-from spor_tasks.benchmarks.spor import released as published
-from spor_tasks.benchmarks.spor import shipped, strict
+from spor_tasks.benchmarks.spor import shipped
 from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Hidden, Orders, challenge_of
+from spor_tasks.core.sample import Hidden, Orders, SetName, challenge_of
 from spor_tasks.corpora.embedded import MINI
 from tests.support.soak import soak
 
@@ -20,12 +19,12 @@ EMBEDDED = [spec.name for spec in SPOR.sets() if spec.name.corpus == "mini"]
 
 def test_the_embedded_corpus_has_sets_of_every_aspect() -> None:
     pairs = [SPOR.load(name) for name in EMBEDDED]
-    assert {pair.aspect for pair in pairs} == {*SPOR.groups}
+    assert {pair.name.aspect for pair in pairs} == {*SPOR.groups}
     assert min(len(pair.test.samples) for pair in pairs) > 30
-    main = strict.load("order_invariance", "mini", part="main").test.samples
+    main = SPOR.load(SetName("order_invariance", "mini", "strict", "main")).test.samples
     drawn = order_invariance.shown_twice(build._testable(MINI.read()), random.Random(0))
     assert main == drawn
-    for sample in strict.load("rule_learnability", "mini").test.samples:
+    for sample in SPOR.load(SetName("rule_learnability", "mini", "strict")).test.samples:
         assert challenge_of(sample, Hidden).phrases
         assert any(unit[0].startswith("Entity ") for unit in sample.units)
 
@@ -41,12 +40,13 @@ def test_the_embedded_corpus_has_sets_of_every_aspect() -> None:
     ],
 )
 def test_only_samples_of_unknown_triples_are_missing(
-    data_dir: Path, aspect: str, part: str | None, count: int
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, aspect: str, part: str | None, count: int
 ) -> None:
-    released = published.load(aspect, "webnlg", data_dir, part=part)
-    pair = strict.load(aspect, "webnlg", data_dir, part=part)
-    assert (pair.aspect, pair.corpus, pair.protocol) == (aspect, "webnlg", "strict")
-    assert (pair.arms, pair.part) == (released.arms, part)
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    released, pair = (
+        SPOR.load(SetName(aspect, "webnlg", protocol, part)) for protocol in ("published", "strict")
+    )
+    assert pair.arms == released.arms
     assert len(pair.test.samples) == count
     remaining = iter(released.test.samples)
     assert all(sample in remaining for sample in pair.test.samples)

@@ -11,9 +11,9 @@ from lm_eval import simple_evaluate
 
 from spor_tasks.benchmarks.totto.benchmark import TOTTO
 from spor_tasks.core import files
-from spor_tasks.core.contracts import SetName
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.sample import SetName
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
 from tests.support.pages import python_example
