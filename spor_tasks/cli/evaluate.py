@@ -58,14 +58,14 @@ def run(arguments: Sequence[str]) -> int:
     from lm_eval.utils import setup_logging
 
     from spor_tasks.evaluation.checks import check, task_names
-    from spor_tasks.evaluation.models import Model, read_models
+    from spor_tasks.evaluation.models import read_models
     from spor_tasks.evaluation.run import Evaluator
     from spor_tasks.harness import task_files
 
     setup_logging()
     sources, options = _parse(arguments)
     config = _config(options)
-    models = [*read_models(sources)] or [Model(config.model_args, "model_args")]
+    models = [*read_models(sources)] or [config.model_args]
     evaluator = Evaluator(
         config.model,
         batch_size=config.batch_size,
@@ -89,7 +89,7 @@ def run(arguments: Sequence[str]) -> int:
             _run_lm_eval(options, config)
             return 0
         evaluator.evaluate(
-            [model.arguments for model in models],
+            models,
             task_files.matching(tasks),
             Path(config.output_path) if config.output_path else None,
             on_result=lambda model, results: _print(results, model, config),

@@ -7,8 +7,7 @@ from typing import Any
 from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from spor_tasks.core.errors import ConfigError, SporError
-from spor_tasks.evaluation.models import Model
-from spor_tasks.evaluation.run import Arguments
+from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import checkpoints, plan, task_files
 from spor_tasks.harness.backends import MODEL_TYPE, backend
 from spor_tasks.harness.task_files import TaskFile
@@ -17,7 +16,7 @@ LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 """What to type to see the names of tasks."""
 
 
-def check(settings: EvaluatorConfig, models: Sequence[Model]) -> None:
+def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
     """Check the settings, the tasks and every checkpoint before one is loaded.
 
     Raises:
@@ -34,11 +33,11 @@ def check(settings: EvaluatorConfig, models: Sequence[Model]) -> None:
     faults = []
     for model in models:
         try:
-            check_model(settings, tasks, model.arguments)
+            check_model(settings, tasks, model)
         except SporError as error:
             if len(models) == 1:
                 raise
-            faults.append(f"{model.place}: {error}")
+            faults.append(f"{name_of(model)}: {error}")
     if faults:
         raise ConfigError(faults[0], each=faults[1:], remedy="Nothing was evaluated.")
 

@@ -2,24 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lm_eval.utils import simple_parse_args_string
 
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, read_text
+from spor_tasks.evaluation.run import Arguments
 
 
-class Model(NamedTuple):
-    """The arguments of a model, such as ``pretrained`` and ``peft``, and their place in a list."""
-
-    arguments: dict[str, Any]
-    place: str
-
-
-def read_models(sources: Sequence[str]) -> Iterator[Model]:
-    """Yield the checkpoints given as ``pretrained=…,peft=…`` or in files.
+def read_models(sources: Sequence[str]) -> Iterator[Arguments]:
+    """Yield the arguments of checkpoints given as ``pretrained=…,peft=…`` or in files.
 
     A file has one checkpoint per line, or is a YAML list of such texts or of mappings. Empty lines
     and lines that begin with `#` are ignored.
@@ -30,10 +24,10 @@ def read_models(sources: Sequence[str]) -> Iterator[Model]:
     for text in sources:
         file = Path(text)
         if not is_file(file) and "=" in text:
-            yield _entry(text, text)
+            yield _arguments(text, text)
         else:
             for number, item in enumerate(_items(file), start=1):
-                yield _entry(item, f"{file}, entry {number}")
+                yield _arguments(item, f"{file}, entry {number}")
 
 
 def _items(file: Path) -> list[Any]:
@@ -51,7 +45,7 @@ def _items(file: Path) -> list[Any]:
     return items
 
 
-def _entry(item: object, place: str) -> Model:
+def _arguments(item: object, place: str) -> Arguments:
     arguments: object = item
     if isinstance(item, str):
         try:
@@ -64,4 +58,4 @@ def _entry(item: object, place: str) -> Model:
             where=place,
             remedy="Write pretrained=BASE,peft=ADAPTER.",
         )
-    return Model(arguments, place)
+    return arguments

@@ -96,7 +96,7 @@ class Evaluator:
         """
         results, failures = [], []
         for number, arguments in enumerate(models, start=1):
-            name = visible(",".join(f"{key}={value}" for key, value in arguments.items()))
+            name = name_of(arguments)
             _log.info("%d of %d: %s", number, len(models), name)
             try:
                 result = self._evaluate(dict(arguments), tasks, out, **options)
@@ -189,6 +189,11 @@ class Evaluator:
         if (argument := backends.backend(self._type).adapter) is None:
             return adapter is None  # a model without adapters is as it was loaded
         return bool(pkgutil.resolve_name(_SWAPS[argument])(model, adapter))
+
+
+def name_of(arguments: Arguments) -> str:
+    """Return the arguments of a model as one text, as a command line has them."""
+    return visible(",".join(f"{key}={value}" for key, value in arguments.items()))
 
 
 def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> None:

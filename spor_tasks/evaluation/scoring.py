@@ -328,10 +328,7 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     """
     text = row.get(field)
     if not isinstance(text, str):
-        fault = (
-            f"`{field}` is {type(text).__name__}, not text" if field in row else f"has no `{field}`"
-        )
-        raise CorpusError(fault, where=where)
+        raise CorpusError(f"has no text `{field}`", where=where)
     if len(text) > _LONGEST:
         raise CorpusError(
             f"`{field}` has {len(text):,} characters, more than {_LONGEST:,}",

@@ -95,7 +95,7 @@ def check_beams(task: str, decoding: Mapping[str, Any], model: Backend) -> None:
         raise ConfigError(
             "this model does not search with beams",
             where=task,
-            remedy="Use `spor eval --model spor-hf`, or a task without beams.",
+            remedy="Use the model spor-hf with `spor eval`, or a task without beams.",
         )
 
 

@@ -21,7 +21,7 @@ from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 _log = logging.getLogger(__name__)
 
 Arguments = Mapping[str, Any]
-"""The arguments of one of lm-eval's models, with what ``--metadata`` adds to them."""
+"""The arguments of one of lm-eval's models, with what the metadata adds to them."""
 
 ADAPTERS = ("peft", "lora_local_path")
 """The arguments that name an adapter: of ``hf``, and of ``vllm``."""
@@ -29,7 +29,7 @@ ADAPTERS = ("peft", "lora_local_path")
 ADAPTER_CONFIG = "adapter_config.json"
 """The file of an adapter's folder that says what it is."""
 
-CODED = "SPOR_CODES, which only --model spor-hf reads"
+CODED = "SPOR_CODES, which only the model spor-hf reads"
 """The type of a folder with vectors for values; peft says that it has no type of this name."""
 
 TRAINED_WHOLE = "checkpoint"
@@ -89,7 +89,8 @@ def coded_folder(name: object, revision: str | None = None) -> Path | None:
 
 
 def _is_coded(folder: Path) -> bool:
-    return bool(read_json(folder / ADAPTER_CONFIG).get("peft_type") == CODED)
+    kind = str(read_json(folder / ADAPTER_CONFIG).get("peft_type"))
+    return kind.partition(",")[0] == CODED.partition(",")[0]
 
 
 def base_sha256(arguments: Arguments) -> str | None:

@@ -13,7 +13,7 @@ from spor_tasks.core.files import atomic_write
 from spor_tasks.harness import task_files
 
 _FOLDER = "spor_tasks_stubs"
-_OTHER_WAYS = 'Without it, use `spor eval …`, or `lm_eval --include_path "$(spor tasks path)" …`.'
+_OTHER_WAYS = "Without it, use `spor eval`, or let lm-eval include the folder of `spor tasks path`."
 
 
 def folder() -> Path:

@@ -50,12 +50,12 @@ class SporTask(host.HostTask):
     The ``metadata`` of a task's file names benchmark, aspect, corpus, protocol, part and the test
     set's digest. With ``icl_arm`` each prompt shows at most ``num_fewshot`` demonstrations of this
     arm, chosen for its sample, and the documents are the samples that every arm can cover. Tasks
-    with splits choose them too, where ``--num_fewshot`` asks for some; other tasks draw them.
-    ``--metadata`` may add:
+    with splits choose them too, where ``num_fewshot`` asks for some; other tasks draw them.
+    The metadata of an evaluation may add:
 
     - ``prompt_style``: ``causal`` or ``seq2seq`` if the model's files are not on this machine, or
       ``instruction`` for a model that was not tuned on the paper's prompts;
-    - ``fewshot_arm``: the arm that ``--num_fewshot`` draws from, by default the first; a task with
+    - ``fewshot_arm``: the arm that demonstrations are drawn from, by default the first; a task with
       an ``icl_arm`` shows that;
     - ``split``: the split that answers are read under, where the adapter does not name it;
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
@@ -281,7 +281,7 @@ class SporTask(host.HostTask):
 
     @property
     def _is_unscored(self) -> bool:
-        return "bypass" in self.aggregation()  # with --predict_only
+        return "bypass" in self.aggregation()  # where only outputs are asked for
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""

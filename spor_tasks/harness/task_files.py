@@ -1,4 +1,4 @@
-"""The task files: their content, the names that `--tasks` takes, and lm-eval's manager of them."""
+"""The task files: their content, the names of tasks and tags, and lm-eval's manager of them."""
 
 from collections.abc import Iterable
 from fnmatch import fnmatch
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
 
 FOLDER = Path(__file__).parent.parent / "tasks"
-"""The folder that lm-eval's ``--include_path`` takes."""
+"""The folder of all task files, which lm-eval can include."""
 
 TEMPLATES = FOLDER / "spor"
 """The folder of the templates that task files include."""

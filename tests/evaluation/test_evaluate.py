@@ -10,7 +10,7 @@ import pytest
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.models import Model, read_models
+from spor_tasks.evaluation.models import read_models
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.results import runs
@@ -193,12 +193,8 @@ def test_a_list_of_models_is_lines_or_yaml(tmp_path: Path) -> None:
     listed.write_text(
         "- pretrained=base\n- {pretrained: base, peft: adapters/1, dtype: x}  # the second\n"
     )
-    assert [entry.arguments for entry in read_models([str(listed)])] == expected
-    assert list(read_models(["pretrained=base", str(lines)])) == [
-        Model(expected[0], "pretrained=base"),
-        Model(expected[0], f"{lines}, entry 1"),
-        Model(expected[1], f"{lines}, entry 2"),
-    ]
+    assert list(read_models([str(listed)])) == expected
+    assert list(read_models(["pretrained=base", str(lines)])) == [expected[0], *expected]
 
 
 @pytest.mark.parametrize(
@@ -253,5 +249,5 @@ def test_every_bad_model_is_named_before_one_is_loaded(
     file.write_text(f"{good}\npretrained={tmp_path}\n{good},peft=/no/such/adapter\n")
     assert run("--tasks", MINI, "--models", file) == 2
     printed = capsys.readouterr().err
-    assert f"{file}, entry 2: {tmp_path}: has no config.json" in printed
-    assert f"{file}, entry 3: /no/such/adapter: there is no such folder" in printed
+    assert f"pretrained={tmp_path}: {tmp_path}: has no config.json" in printed
+    assert "peft=/no/such/adapter: /no/such/adapter: there is no such folder" in printed

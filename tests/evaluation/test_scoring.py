@@ -212,9 +212,9 @@ ONE_UNIT: Row = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
 @pytest.mark.parametrize(
     ("task", "good", "bad", "fault"),
     [
-        ("parent webnlg", SHIP, without(SHIP, "output"), "has no `output`"),
-        ("parent webnlg", SHIP, {**SHIP, "output": None}, "`output` is NoneType, not text"),
-        ("parent webnlg", SHIP, {**SHIP, "output": ["a"]}, "`output` is list, not text"),
+        ("parent webnlg", SHIP, without(SHIP, "output"), "has no text `output`"),
+        ("parent webnlg", SHIP, {**SHIP, "output": None}, "has no text `output`"),
+        ("parent webnlg", SHIP, {**SHIP, "output": ["a"]}, "has no text `output`"),
         ("parent webnlg", SHIP, {**SHIP, "texts": []}, "texts"),
         ("parent webnlg", SHIP, without(SHIP, "texts"), "texts"),
         ("parent webnlg", SHIP, {**INPUT, "texts": ["a"]}, "its units are not those of webnlg"),
@@ -222,7 +222,7 @@ ONE_UNIT: Row = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
         ("parent webnlg", TWINNED, SHIP, "lacks what the metric"),
         ("parent webnlg", TWINNED, without(TWINNED, "twin"), "lacks what the metric"),
         ("parent webnlg", TWINNED, {**TWINNED, "twin": without(TWIN, "texts")}, "texts"),
-        ("order e2e", ORDERED, without(ORDERED, "output_2"), "has no `output_2`"),
+        ("order e2e", ORDERED, without(ORDERED, "output_2"), "has no text `output_2`"),
         ("order e2e", ORDERED, {**INPUT, "texts": ["a"]}, "lacks what the metric"),
         ("order e2e", ORDERED, {**ORDERED, **ONE_UNIT, "output_order": [[0]]}, "fewer than two"),
         ("cwio e2e", INPUT, {**INPUT, "data": CAFE[:1]}, "fewer than two units"),

@@ -21,7 +21,6 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import checks
-from spor_tasks.evaluation.models import Model
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FACTS, ClassifierInput, Facts
 from tests.support.classifiers import save_classifier
@@ -197,5 +196,5 @@ def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> N
     with pytest.raises(ConfigError, match="cannot be loaded"):
         checks.check(
             EvaluatorConfig(tasks=["spor_systematicity_mini"], metadata=metadata),
-            [Model({"pretrained": "nowhere"}, "")],
+            [{"pretrained": "nowhere"}],
         )

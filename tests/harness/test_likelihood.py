@@ -18,7 +18,6 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.evaluation.checks import check
-from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
@@ -150,5 +149,5 @@ def test_a_model_without_likelihoods_is_refused_before_it_starts(
 ) -> None:
     settings = EvaluatorConfig(model=model, tasks=["logicnlg_mini_all"], apply_chat_template=True)
     with pytest.raises(ConfigError, match="log likelihoods") as error:
-        check(settings, [Model(arguments, "")])
+        check(settings, [arguments])
     assert error.value.remedy

@@ -53,4 +53,4 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_other_ways(tmp_path: P
     with pytest.raises(ConfigError, match="cannot be written") as caught:
         stubs.register(tmp_path / "tasks" / "stubs")
     assert "spor eval" in str(caught.value.remedy)
-    assert "--include_path" in str(caught.value.remedy)
+    assert "spor tasks path" in str(caught.value.remedy)

@@ -83,7 +83,7 @@ MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_re
 
 def _evaluation(path: Path) -> None:
     settings = evaluate._config(argparse.Namespace(config=str(path)))
-    checks.check(settings, [models.Model(settings.model_args, "")])
+    checks.check(settings, [settings.model_args])
 
 
 READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {

@@ -31,7 +31,6 @@ from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
 from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, load
 from spor_tasks.evaluation.hf import SporHF, swap_adapter
-from spor_tasks.evaluation.models import Model
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
@@ -362,7 +361,7 @@ def test_what_cannot_read_a_checkpoint_says_so(
     for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):
         settings = EvaluatorConfig(model=model, tasks=["compmctg_mini_acd"])
         with pytest.raises(ConfigError) as caught:
-            check(settings, [Model(given | {key: str(folder)}, "")])
+            check(settings, [given | {key: str(folder)}])
         assert caught.value.where == str(folder)
     with pytest.raises(ConfigError):
         checkpoints.find_adapter(given | {"lora_local_path": str(folder)})
