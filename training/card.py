@@ -15,7 +15,9 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results.runs import Run
+from training.config import TrainingConfig
 from training.data import find_spec
+from training.settings import read_settings
 
 CARD = "README.md"
 
@@ -32,7 +34,10 @@ def write_card(adapter: Path, results: Iterable[Run] = ()) -> None:
 
 def render_card(manifest: Mapping[str, Any], results: Iterable[Run] = ()) -> str:
     """Return the card of the adapter with this manifest."""
-    path, selection = manifest["base_model"]["path"], manifest["selection"]
+    selection = manifest["selection"]
+    own = manifest["config"] | {"output": "THIS_FOLDER"}
+    config = read_settings(TrainingConfig, own, "manifest")
+    path = config.model.path
     scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]
     without = [""] * (len(manifest["losses"]) - len(scores))  # epochs of an earlier stage
     environment = jinja2.Environment(
@@ -50,22 +55,9 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[Run] = ()) -> str
         epochs=list(zip(manifest["losses"], without + scores, strict=True)),
         label=score_info(selection["metric"]).label,
         results=list(results),
-        arguments=_arguments(manifest),
+        arguments=",".join(f"{key}={value}" for key, value in config.arguments.items()),
         tasks=tasks_of(manifest),
     )
-
-
-def _arguments(manifest: Mapping[str, Any]) -> str:
-    """Return the arguments that load it in an evaluation."""
-    folder, config = "THIS_FOLDER", manifest["config"]
-    if config["method"] == "full":
-        return f"pretrained={folder}"
-    arguments = [f"pretrained={manifest['base_model']['path']}", f"peft={folder}"]
-    if manifest.get("added_tokens"):
-        arguments.append(f"tokenizer={folder}")
-    if quantization := config["model"]["quantization"]:
-        arguments.append(f"quantization={quantization}")
-    return ",".join(arguments)
 
 
 def tasks_of(manifest: Mapping[str, Any]) -> str:

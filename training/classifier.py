@@ -1,7 +1,8 @@
 """Classifiers of attributes: one sequence classifier for each aspect of a corpus of CompMCTG.
 
 The published ones are RoBERTa-large, trained on `cls.jsonl`; `configs/models/compmctg` has their
-batch sizes and epochs. By default a small encoder is trained from nothing, on words, in a minute.
+batch sizes and epochs. By default a small encoder of pieces of words is trained from nothing, in a
+minute.
 """
 
 import math
@@ -14,20 +15,16 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
-import tokenizers
 from pydantic import Field
 from pydantic.dataclasses import dataclass
-from tokenizers import Regex, normalizers, pre_tokenizers, processors
-from tokenizers.models import WordLevel
-from tokenizers.trainers import WordLevelTrainer
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
     BertConfig,
     BertForSequenceClassification,
+    BertTokenizer,
     DataCollatorWithPadding,
     EvalPrediction,
-    PreTrainedTokenizerFast,
     Trainer,
     TrainingArguments,
 )
@@ -53,9 +50,7 @@ KIND = "classifier"
 SPACES: Mapping[str, Space] = {space.name: space for space in PUBLISHED}
 
 _WARM_UP = 0.1  # of all steps
-_MOST_WORDS = 20_000  # in the vocabulary of the small encoder
-_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-_WORDS = Regex(r"\w+|[^\w\s]")
+_MOST_PIECES = 20_000  # of words, in the vocabulary of the small encoder
 _LESS_MEMORY = "Lower micro_batch or max_tokens."
 
 
@@ -305,7 +300,10 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
         "label2id": {value: number for number, value in enumerate(values)},
     }
     if config.base is None:
-        tokenizer = _word_tokenizer([text for text, _ in labelled])
+        texts = [text for text, _ in labelled]
+        tokenizer = BertTokenizer().train_new_from_iterator(
+            texts, _MOST_PIECES, show_progress=False
+        )
         small = BertConfig(
             vocab_size=len(tokenizer),
             hidden_size=64,
@@ -329,19 +327,3 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
         tokenizer.pad_token = tokenizer.eos_token
     model.config.pad_token_id = tokenizer.pad_token_id
     return model.float(), tokenizer
-
-
-def _word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    """Return a tokenizer whose tokens are the most frequent words in lower case, and signs."""
-    tokenizer = tokenizers.Tokenizer(WordLevel(unk_token=_SPECIALS[1]))
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(_WORDS, "removed", invert=True)
-    size = len(_SPECIALS) + _MOST_WORDS
-    trainer = WordLevelTrainer(vocab_size=size, special_tokens=[*_SPECIALS], show_progress=False)
-    tokenizer.train_from_iterator(texts, trainer)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        special_tokens=[(token, _SPECIALS.index(token)) for token in ("[CLS]", "[SEP]")],
-    )
-    names = zip(("pad_token", "unk_token", "cls_token", "sep_token"), _SPECIALS, strict=True)
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **dict(names))

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -28,12 +28,17 @@ from training.settings import (
     to_dict,
 )
 
+_FOLDER = {"output": True, "overwrite": True}  # keys that learning does not depend on
+
 PAPER_LORA: Mapping[str, Any] = {
     "r": 8,
     "lora_alpha": 32,
     "lora_dropout": 0.1,
     "target_modules": None,
 }
+
+
+Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -48,8 +53,18 @@ class ModelConfig:
 
     path: NotEmpty
     revision: str | None = None
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "float32"
+    dtype: Dtype = "float32"
     quantization: Literal["nf4"] | None = None
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The arguments of lm-eval's models that load it, except its type."""
+        arguments = {
+            "pretrained": self.path,
+            "revision": self.revision,
+            "quantization": self.quantization,
+        }
+        return {key: value for key, value in arguments.items() if value}
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -193,6 +208,15 @@ class TrainingConfig:
         return OBJECTIVES.get("objective", self.objective)
 
     @property
+    def arguments(self) -> dict[str, str]:
+        """The arguments of lm-eval's models that load the trained weights, except their type."""
+        folder = str(self.output)
+        if self.method == "full":
+            return {"pretrained": folder}
+        tokenizer = {"tokenizer": folder} if self.added_tokens else {}
+        return self.model.arguments | {"peft": folder} | tokenizer
+
+    @property
     def by_batch(self) -> bool:
         """True if the loss depends on the pairs that share a batch."""
         # likelihood is answered without torch, which takes seconds
@@ -232,15 +256,8 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
     That is everything that can change what is learned, except the seed and the arm. The base and
     the training set are identified by their digests, not by their names.
     """
-    settings = to_dict(config)
-    for key in ("output", "overwrite"):
-        del settings[key]
-    for key in ("path", "revision"):
-        del settings["model"][key]
-    for key in ("seed", "save_steps"):
-        del settings["optimization"][key]
-    settings["data"] = {"limit": settings["data"]["limit"]}
-    return settings
+    own = {"model": {"path", "revision"}, "optimization": {"seed", "save_steps"}}
+    return to_dict(config, _FOLDER | own) | {"data": {"limit": config.data.limit}}
 
 
 def settings_sha256(settings: Mapping[str, Any]) -> str:
@@ -253,29 +270,9 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
 
     The other settings change a step only by rounding.
     """
-    settings = to_dict(config)
-    for key in ("output", "overwrite"):
-        del settings[key]
-    del settings["selection"]["batch_size"]
-    optimization = settings["optimization"]
-    del optimization["packing"], optimization["save_steps"]
+    others = {"selection": {"batch_size"}, "optimization": {"packing", "save_steps"}}
+    settings = to_dict(config, _FOLDER | others)
     if not config.by_batch:
+        optimization = settings["optimization"]
         optimization["batch_size"] *= optimization.pop("gradient_accumulation")
     return settings
-
-
-def differing_keys(
-    settings: Mapping[str, Any], expected: Mapping[str, Any]
-) -> list[tuple[str, Any, Any]]:
-    """Return the dotted keys under which the two hold different values, with both values."""
-    first, second = _flat(settings), _flat(expected)
-    values = [(key, first.get(key), second.get(key)) for key in first | second]
-    return [entry for entry in values if entry[1] != entry[2]]
-
-
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        key = f"{prefix}{name}"
-        flat |= _flat(value, f"{key}.") if isinstance(value, Mapping) else {key: value}
-    return flat

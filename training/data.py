@@ -26,15 +26,11 @@ _log = logging.getLogger(__name__)
 
 
 class TrainingPair(NamedTuple):
-    """The prompt, the text to write after it, and the id of the sample that both come from.
-
-    ``stage`` counts from 0: a stage's pairs are learned when those before it are finished.
-    """
+    """The prompt, the text to write after it, and the id of the sample that both come from."""
 
     prompt: str
     text: str
     sample: str = ""
-    stage: int = 0
 
 
 PairsOf: TypeAlias = Callable[[Sample, PromptStyle], Iterable[TrainingPair]]

@@ -33,14 +33,13 @@ class Row(NamedTuple):
 
     ``labels[i]`` is the token that the logits at position i should predict, or :data:`IGNORED`. A
     causal model's row is prompt and text without the last token, which predicts nothing, so both
-    have one length; an encoder-decoder's ``labels`` are those of its decoder. ``sample`` and
-    ``stage`` are those of the pair.
+    have one length; an encoder-decoder's ``labels`` are those of its decoder. ``sample`` is that of
+    the pair.
     """
 
     input_ids: list[int]
     labels: list[int]
     sample: str = ""
-    stage: int = 0
 
     @property
     def tokens(self) -> int:
@@ -123,7 +122,7 @@ def encode(
         for pair, whole, row in zip(cut_pairs, whole_pairs, rows, strict=True):
             if max_length is None or row.length <= max_length:
                 ids, labels = ([shared.setdefault(i, i) for i in side] for side in row[:2])
-                fitting.append(Row(ids, labels, pair.sample, pair.stage))
+                fitting.append(Row(ids, labels, pair.sample))
                 cut += pair is not whole
     if not fitting:
         raise ConfigError(

@@ -32,9 +32,13 @@ def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     return plain_yaml.parse(text, where)
 
 
-def to_dict(settings: Any) -> dict[str, Any]:  # noqa: ANN401 - of any class
-    """Return the settings as values of JSON and YAML, with the keys of a file."""
-    plain: dict[str, Any] = TypeAdapter(type(settings)).dump_python(settings, mode="json")
+def to_dict(settings: Any, exclude: Any = None) -> dict[str, Any]:  # noqa: ANN401 - of any class
+    """Return the settings as values of JSON and YAML, with the keys of a file.
+
+    ``exclude`` are keys to leave out, as pydantic takes them.
+    """
+    kind = TypeAdapter(type(settings))
+    plain: dict[str, Any] = kind.dump_python(settings, mode="json", exclude=exclude)
     return plain
 
 

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
@@ -29,7 +30,6 @@ from training.batches import Model
 from training.config import (
     OptimizationConfig,
     TrainingConfig,
-    differing_keys,
     learned_settings,
     settings_sha256,
     shared_settings,
@@ -235,6 +235,17 @@ def identity(
         "arm_sha256": arm_sha256,
         "base_sha256": base_sha256,
     }
+
+
+def differing_keys(
+    settings: Mapping[str, Any], expected: Mapping[str, Any]
+) -> list[tuple[str, Any, Any]]:
+    """Return the dotted keys under which the two hold different values, with both values."""
+    first, second = (
+        pd.json_normalize(dict(each)).to_dict("records")[0] for each in (settings, expected)
+    )
+    values = [(key, first.get(key), second.get(key)) for key in first | second]
+    return [entry for entry in values if entry[1] != entry[2]]
 
 
 def run_facts(

@@ -54,7 +54,7 @@ def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(adapter: Pa
 
 def test_a_base_of_the_hub_is_named_for_it_and_a_last_epoch_has_no_scores(adapter: Path) -> None:
     manifest = read_manifest(adapter)
-    manifest["base_model"]["path"] = "some/base"
+    manifest["base_model"]["path"] = manifest["config"]["model"]["path"] = "some/base"
     manifest["selection"] |= {"policy": "last", "scores": []}
     of_e2e = {"aspect": "productivity", "corpus": "e2e", "part": "n3"}
     text = card.render_card(manifest | {"prompt_style": "seq2seq"} | of_e2e)

@@ -38,7 +38,7 @@ from training.objectives.adversarial import false_pair
 from training.objectives.coarse_to_fine import CoarseToFine
 from training.objectives.corruption import corrupted
 from training.objectives.reward import find_reward
-from training.objectives.writing import Written, write
+from training.objectives.writing import write
 
 ROWS = [["Ann", "12"], ["Bo", "7"], ["Cy", "12"]]
 TEXTS = ("Ann has 12 .", "only Bo has 7 .", "cy beats Bo .", "most are good .")
@@ -151,8 +151,8 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
         for read, written, sample in zip(prompts, ids, SAMPLES, strict=False)
     )
 
-    def written(*_: object, sampling: bool) -> Written:
-        return Written(("good", "bad", "good") if sampling else ("bad", "good", "good"), rows)
+    def written(*_: object, sampling: bool) -> tuple[list[str], list[Row]]:
+        return ["good", "bad", "good"] if sampling else ["bad", "good", "good"], rows
 
     monkeypatch.setattr(reward, "write", written)
     settings: dict[str, Any] = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
@@ -169,8 +169,8 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
 def test_what_is_written_greedily_is_the_likeliest_token_each_time(
     model: Model, loaded: Base
 ) -> None:
-    written = write(model, loaded, SAMPLES, 5, sampling=False)
-    for sample, row, text in zip(SAMPLES, written.rows, written.texts, strict=True):
+    texts, rows = write(model, loaded, SAMPLES, 5, sampling=False)
+    for sample, row, text in zip(SAMPLES, rows, texts, strict=True):
         ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
         likeliest: list[int] = []
         while len(likeliest) < 5 and loaded.tokenizer.eos_token_id not in likeliest:
@@ -198,15 +198,19 @@ COARSE = tuple(in_variant(sample, "coarse_to_fine") for sample in SAMPLES)
 def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded: Base) -> None:
     settings = OptimizationConfig(batch_size=2, epochs=None, max_steps=5)
     objective = objective_of("coarse_to_fine", loaded, COARSE, settings, template_epochs=2)
-    pairs = [pair for sample in COARSE for pair in objective.pairs(sample, "causal")]
-    assert [(pair.stage, pair.text) for pair in pairs[:2]] == [
-        (0, "[ENT] has [ENT] ."),
-        (1, "[ENT] has [ENT] . [SEP] Ann has 12 ."),
-    ]
     rows, steps = objective.rows.rows, objective.steps()
+    learned = [[label for label in row.labels if label >= 0] for row in (rows[0], rows[4])]
+    assert list(map(loaded.tokenizer.decode, learned)) == [
+        "[ENT] has [ENT] .</s>",
+        "[ENT] has [ENT] . [SEP] Ann has 12 .</s>",
+    ]
     assert objective.judged_from == 2
-    stages = [{rows[number].stage for batch in step.batches for number in batch} for step in steps]
-    assert stages == [{0}] * 4 + [{1}] * 5
+    read = [[number for batch in step.batches for number in batch] for step in steps]
+    for first, second in (read[0:2], read[2:4]):
+        assert sorted(first + second) == [0, 1, 2, 3]
+    for first, second in (read[4:6], read[6:8]):
+        assert sorted(first + second) == [4, 5, 6, 7]
+    assert set(read[8]) < {4, 5, 6, 7}
     assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
 
 

@@ -28,7 +28,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import runs
-from training.config import DataConfig, TrainingConfig, differing_keys
+from training.config import DataConfig, TrainingConfig
 from training.data import find_arm, sets_of
 from training.experiments.experiment import Experiment
 from training.experiments.plan import Cell
@@ -161,7 +161,7 @@ def _finished(cell: Cell) -> CellState:
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     # torch, which a look at a plan can do without where nothing is done yet
-    from training.state import identity  # noqa: PLC0415
+    from training.state import differing_keys, identity  # noqa: PLC0415
 
     try:
         checkpoints.check_manifest(manifest, config.output)
@@ -171,8 +171,8 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
         return f"has settings of another version: {getattr(error, 'what', error)}"
     # None: the corpus or the base is not on this machine, which training will report
-    loaded = {"pretrained": config.model.path, "revision": config.model.revision}
-    own_arm, own_base = _arm_sha256(config.data), checkpoints.base_sha256(loaded)
+    own_arm = _arm_sha256(config.data)
+    own_base = checkpoints.base_sha256(config.model.arguments)
     current = identity(config, own_arm or arm, own_base or base)
     for key, value, expected in differing_keys(existing, current):
         return f"has {key} {value!r}, and this experiment asks for {expected!r}"

@@ -13,9 +13,8 @@ from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.prompts.styles import PromptStyle
+from training.config import Dtype, ModelConfig
 from training.settings import CLOSED, Count
-
-Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 def _file_alone(value: object) -> object:
@@ -79,13 +78,11 @@ class EvaluationConfig:
     limit: Count | None = None
 
 
-@dataclass(frozen=True, slots=True, config=CLOSED)
-class ShownModel:
-    """A checkpoint that is shown demonstrations: a folder or a hub id."""
+@dataclass(frozen=True, slots=True, kw_only=True, config=CLOSED)
+class ShownModel(ModelConfig):
+    """A checkpoint that is shown demonstrations."""
 
     name: _FolderName
-    path: str
-    revision: str | None = None
     dtype: Dtype = "auto"
 
 

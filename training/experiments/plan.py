@@ -20,7 +20,7 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
 from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
-from training.config import ModelConfig, TrainingConfig, parse_config
+from training.config import TrainingConfig, parse_config
 from training.experiments.experiment import Experiment, ModelEntry, SetsEntry, ShownModel
 from training.settings import read_settings, read_yaml
 
@@ -119,14 +119,6 @@ def choose(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
     return tuple(cell for cell in cells if cell.name in chosen or not patterns)
 
 
-def tuned(config: TrainingConfig) -> dict[str, str]:
-    """Return the arguments of lm-eval's models that load what such a training gives."""
-    folder = str(config.output)
-    if config.method == "full":
-        return {"pretrained": folder}
-    return {"peft": folder} | ({"tokenizer": folder} if config.added_tokens else {})
-
-
 def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
     """Yield a cell of each model, seed, sets and arm, and of each untuned model and sets."""
     decoding = experiment.evaluation.decoding
@@ -166,21 +158,15 @@ def _trained(
         ),
         where=str(model.config or "models"),
     )
-    bits = {"quantization": config.model.quantization} if config.model.quantization else {}
+    loaded = config if training else config.model
+    dtype = experiment.evaluation.dtype or config.model.dtype
     return Cell(
         *(name, folder, sets, tasks),
-        arguments=_loaded(experiment, config.model) | bits | (tuned(config) if training else {}),
+        arguments={**loaded.arguments, "dtype": dtype},
         options={"limit": experiment.evaluation.limit},
         training=config if training else None,
         threads=experiment.evaluation.threads or config.optimization.threads,
     )
-
-
-def _loaded(experiment: Experiment, model: ModelConfig | ShownModel) -> dict[str, Any]:
-    """Return the arguments of lm-eval's models that load this one."""
-    revision = {} if model.revision is None else {"revision": model.revision}
-    dtype = experiment.evaluation.dtype or model.dtype
-    return {"pretrained": model.path, **revision, "dtype": dtype}
 
 
 def _name(model: str, sets: SetName, last: str) -> str:
@@ -212,7 +198,7 @@ def _shown(experiment: Experiment, model: ShownModel, spec: SetSpec, arm: str, t
     facts = {"prompt_style": settings.prompt_style, "split": named.split_name(spec)}
     return Cell(
         *(name, experiment.folder / name, spec.name, (task,)),
-        arguments=_loaded(experiment, model),
+        arguments={**model.arguments, "dtype": experiment.evaluation.dtype or model.dtype},
         options={
             "limit": experiment.evaluation.limit,
             "num_fewshot": settings.shots,

@@ -1,6 +1,6 @@
 """Shared parts of objectives: the material of a run, combinations, and back-propagation."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -11,7 +11,7 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from training.bases import Base, check_ids
 from training.batches import Batch, Model
 from training.config import OptimizationConfig
-from training.data import TrainingPair
+from training.data import PairsOf, TrainingPair, make_pairs
 from training.encoding import Rows, encode
 from training.state import Run
 
@@ -39,6 +39,11 @@ class Material:
         """The most tokens that a row may have; None without a limit."""
         limits = filter(None, (self.optimization.max_length, self.base.positions))
         return min(limits, default=None)
+
+    def pairs(self, pairs_of: PairsOf) -> Iterator[TrainingPair]:
+        """Yield the pairs of all samples, or those that ``limit`` leaves."""
+        seed = self.optimization.seed
+        return make_pairs(self.samples, self.base.style, pairs_of, limit=self.limit, seed=seed)
 
     def encode(self, pairs: Iterable[TrainingPair]) -> Rows:
         """Return pairs in token ids.

@@ -17,9 +17,8 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import variant_of
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from spor_tasks.text.filters import SEPARATOR
-from training.config import OptimizationConfig
 from training.data import TrainingPair
-from training.encoding import Step, plan_steps
+from training.encoding import Rows, Step, plan_steps
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood
 from training.settings import CLOSED, Count
@@ -43,7 +42,7 @@ class CoarseToFine(Likelihood):
         """Encode the templates and the sentences.
 
         Raises:
-            ConfigError: a sample's own target has no template, or a stage has no pairs.
+            ConfigError: a sample's own target has no template, or a stage has no short pairs.
         """
         if any(variant_of(sample) != "coarse_to_fine" for sample in material.samples):
             raise ConfigError(
@@ -51,7 +50,14 @@ class CoarseToFine(Likelihood):
                 where="data.part",
                 remedy="Set data.part=c2f, of the corpora logicnlg or logicnlg_mini.",
             )
-        super().__init__(settings, material)
+        self.how, self.material = settings, material
+        pairs = [*material.pairs(self.pairs)]
+        first = material.encode(pair for pair in pairs if SEPARATOR not in pair.text)
+        second = material.encode(pair for pair in pairs if SEPARATOR in pair.text)
+        self.rows = Rows(
+            first.rows + second.rows, first.too_long + second.too_long, first.cut + second.cut
+        )
+        self.templates = len(first.rows)
         self.judged_from = settings.template_epochs
 
     @staticmethod
@@ -59,30 +65,20 @@ class CoarseToFine(Likelihood):
         """Yield the template of the first stage, and the text of the second."""
         if template := sample.about("template"):
             yield TrainingPair(prompt(sample, style), template, sample.id)
-        for pair in Likelihood.pairs(sample, style):
-            yield pair._replace(stage=1)
+        yield from Likelihood.pairs(sample, style)
 
     def steps(self) -> list[Step]:
         """Return the steps of both stages, with epochs that count on."""
-        optimization, epochs = self.material.optimization, self.how.template_epochs
-        second = self._steps_of(1, optimization)
+        lengths = [row.tokens for row in self.rows.rows]
+        second, epochs = self.material.optimization, self.how.template_epochs
+        first = replace(second, epochs=epochs, max_steps=None)
         return [
-            *self._steps_of(0, replace(optimization, epochs=epochs, max_steps=None)),
-            *(replace(step, epoch=epochs + step.epoch) for step in second),
-        ]
-
-    def _steps_of(self, stage: int, optimization: OptimizationConfig) -> list[Step]:
-        rows = self.rows.rows
-        numbers = [number for number, row in enumerate(rows) if row.stage == stage]
-        if not numbers:
-            raise ConfigError(
-                f"no pair of stage {stage + 1} is short enough",
-                remedy="Raise optimization.max_length, or use a model with more positions.",
-            )
-        return [
-            Step(
-                step.epoch,
-                tuple(tuple(numbers[place] for place in batch) for batch in step.batches),
-            )
-            for step in plan_steps([rows[number].tokens for number in numbers], optimization)
+            *plan_steps(lengths[: self.templates], first),
+            *(
+                Step(
+                    epochs + step.epoch,
+                    tuple(tuple(self.templates + n for n in batch) for batch in step.batches),
+                )
+                for step in plan_steps(lengths[self.templates :], second)
+            ),
         ]

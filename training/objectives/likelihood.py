@@ -15,7 +15,7 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from training import processes
 from training.batches import Batch, Model, target_loss
-from training.data import TrainingPair, make_pairs
+from training.data import TrainingPair
 from training.encoding import Step, plan_steps
 from training.objectives import OBJECTIVES
 from training.objectives.base import Material, backpropagate
@@ -51,14 +51,7 @@ class Likelihood:
             ConfigError: the base cannot read them, or the objective does not fit them.
         """
         self.how, self.material = settings, material
-        pairs = make_pairs(
-            material.samples,
-            material.base.style,
-            self.pairs,
-            limit=material.limit,
-            seed=material.optimization.seed,
-        )
-        self.rows = material.encode(pairs)
+        self.rows = material.encode(material.pairs(self.pairs))
 
     @staticmethod
     def pairs(sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:

@@ -72,13 +72,11 @@ class Rewarded(Likelihood):
         likelihood = target_loss(model, batch)
         samples = [self.material.samples[self.places[name]] for name in batch.samples]
         base, most = self.material.base, self.how.max_tokens
-        sampled, greedy = (
-            write(model, base, samples, most, sampling=sampling) for sampling in (True, False)
-        )
-        rewards = self.reward(samples, sampled.texts)
-        baselines = self.reward(samples, greedy.texts)
+        sampled, sampled_rows = write(model, base, samples, most, sampling=True)
+        greedy, _ = write(model, base, samples, most, sampling=False)
+        rewards, baselines = self.reward(samples, sampled), self.reward(samples, greedy)
         gains = [reward - base for reward, base in zip(rewards, baselines, strict=True)]
-        rows = [row for row, gain in zip(sampled.rows, gains, strict=True) if gain]
+        rows = [row for row, gain in zip(sampled_rows, gains, strict=True) if gain]
         if not rows:
             return likelihood
         written = load_batch(rows, base.pad_id, model)

@@ -1,9 +1,9 @@
 """Sentences that the model in training writes, as rows whose likelihood can be computed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationConfig
 
 from spor_tasks.core.sample import Sample
@@ -14,18 +14,10 @@ from training.batches import Model
 from training.encoding import Row, causal_row
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Texts that a model wrote for some samples, and rows of the prompts and the very tokens."""
-
-    texts: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-
 def write(
     model: Model, base: Base, samples: Sequence[Sample], max_tokens: int, *, sampling: bool
-) -> Written:
-    """Return a text of at most so many tokens for each sample.
+) -> tuple[list[str], list[Row]]:
+    """Return a text of at most so many tokens for each sample, and rows of the very tokens.
 
     Texts are drawn with the tokens' own probabilities from torch's random state, or greedy. The
     model is in training again afterwards, if it was.
@@ -40,20 +32,20 @@ def write(
         model.train(training)
     written = [ids[: ids.index(end) + 1] if end in ids else ids for ids in output]
     row = causal_row if base.style == "causal" else Row
-    rows = (
+    rows = [
         row(read, ids)._replace(sample=sample.id)
         for sample, read, ids in zip(samples, prompts, written, strict=True)
-    )
+    ]
     texts = base.tokenizer.batch_decode(written, skip_special_tokens=True)
-    return Written(tuple(filters.first_line(text).strip() for text in texts), tuple(rows))
+    return [filters.first_line(text).strip() for text in texts], rows
 
 
 def _generate(
     model: Model, base: Base, prompts: Sequence[list[int]], max_tokens: int, *, sampling: bool
 ) -> list[list[int]]:
-    width = max(map(len, prompts))
-    ids = torch.tensor([[base.pad_id] * (width - len(each)) + each for each in prompts])
-    mask = torch.tensor([[0] * (width - len(each)) + [1] * len(each) for each in prompts])
+    tensors = [torch.tensor(each) for each in prompts]
+    ids = pad_sequence(tensors, True, base.pad_id, "left")  # noqa: FBT003 - batch first
+    mask = pad_sequence([torch.ones_like(each) for each in tensors], True, 0, "left")  # noqa: FBT003
     settings = GenerationConfig(
         do_sample=sampling,
         top_k=0 if sampling else None,
@@ -67,6 +59,6 @@ def _generate(
         attention_mask=mask.to(model.device),
         generation_config=settings,
     )
-    begin = 1 if model.config.is_encoder_decoder else width
+    begin = 1 if model.config.is_encoder_decoder else ids.shape[1]
     written: list[list[int]] = output[:, begin:].tolist()
     return written

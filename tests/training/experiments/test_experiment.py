@@ -58,7 +58,7 @@ EXPERIMENTS = st.builds(
     in_context=st.builds(
         InContextConfig,
         models=st.lists(NAMES, max_size=2, unique=True).map(
-            lambda names: tuple(ShownModel(f"s{name}", name) for name in names)
+            lambda names: tuple(ShownModel(name=f"s{name}", path=name) for name in names)
         ),
     ),
 )
@@ -159,7 +159,7 @@ def test_twins_test_what_was_tuned_without_them() -> None:
 
 
 def test_checkpoints_that_are_shown_demonstrations_are_not_trained() -> None:
-    shown = InContextConfig(models=(ShownModel("tiny-instruct", "some/tiny-instruct"),))
+    shown = InContextConfig(models=(ShownModel(name="tiny-instruct", path="some/tiny-instruct"),))
     sets = (SetsEntry("systematicity", ("mini",)), SetsEntry("productivity", ("mini",)))
     found = expand(Experiment("x", sets, in_context=shown))
     assert [cell.name for cell in found] == [

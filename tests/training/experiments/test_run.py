@@ -364,7 +364,9 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
     experiment: Experiment, base: Callable[..., Path], done: list[str]
 ) -> None:
     shown = InContextConfig(
-        models=(ShownModel("shown", str(base("llama"))),), shots=3, prompt_style="instruction"
+        models=(ShownModel(name="shown", path=str(base("llama"))),),
+        shots=3,
+        prompt_style="instruction",
     )
     in_context = replace(experiment, models=(), in_context=shown)
     assert run(in_context, progress=False)
