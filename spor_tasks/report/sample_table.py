@@ -1,14 +1,15 @@
 """The table that a sample is about: the part around highlighted cells, or with linked columns."""
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby, islice
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from spor_tasks.core.sample import Column, Contrast, Sample
-from spor_tasks.core.table import Cell, CellTable, Table
+from spor_tasks.core.table import CellTable, Table
 
 SIDES = ("text", "contrast")
 """The texts of a sample that columns may be linked to: its own, and of a pair the other one."""
@@ -52,18 +53,8 @@ _NEAR = 2  # rows above and below one with a highlighted cell
 _MOST_COLUMNS = 1000  # as many as HTML lets a cell span
 _MOST_TEXT = 500  # characters of a cell
 
-_Place: TypeAlias = tuple[int, int]
-"""The row of a cell, and its index in that row."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """Rows of cells; units by place; and the numbers of the columns that each text is about."""
-
-    title: str
-    rows: Sequence[Sequence[Cell]]
-    units: Mapping[_Place, tuple[int, ...]] = field(default_factory=dict)
-    columns: Sequence[Container[int]] = ()
+_Rows: TypeAlias = Sequence[Sequence[ShownCell]]
+"""All rows of a table, with the spans of the source."""
 
 
 def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None:
@@ -71,60 +62,80 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
 
     A table without highlighted cells is shown whole, unless ``most_rows`` limits it.
     """
-    match sample.table:
-        case CellTable() as content:
-            table = _with_cells(sample, content)
-        case Table() as content:
-            table = _with_columns(sample, content)
-        case None:
-            return None
-    if table is None:
+    rows = _rows(sample)
+    if not rows:
         return None
-    limit = most_rows or (MOST_ROWS if table.units else len(table.rows))
-    rows = _shown_rows(table, frozenset(_kept_rows(table, limit)))
-    return TableView(table.title, tuple(rows), linked=not table.units)
-
-
-def _with_cells(sample: Sample, table: CellTable) -> _Table | None:
-    if len(table.highlighted) != len(sample.units):
-        return None
-    units: dict[_Place, tuple[int, ...]] = {}
-    for unit, place in enumerate(table.highlighted):
-        units[place] = (*units.get(place, ()), unit)
+    linked = isinstance(sample.table, Table)
+    limit = most_rows or (len(rows) if linked else MOST_ROWS)
     title = " · ".join(filter(None, map(sample.about, ("title", "section_title"))))
-    return _Table(title, table.rows, units)
+    return TableView(title, tuple(_shown_rows(rows, frozenset(_kept_rows(rows, limit)))), linked)
 
 
-def _with_columns(sample: Sample, table: Table) -> _Table:
-    lines = (table.header, *table.rows)
-    rows = [[Cell(text, not number) for text in line] for number, line in enumerate(lines)]
-    pair = sample.challenge
-    sides = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
-    columns = [{unit.number for unit in units if isinstance(unit, Column)} for units in sides]
-    return _Table(sample.about("title") or "", rows, columns=columns)
+def _rows(sample: Sample) -> _Rows:
+    match sample.table:
+        case CellTable() as table if len(table.highlighted) == len(sample.units):
+            units: dict[_Place, tuple[int, ...]] = defaultdict(tuple)
+            for unit, place in enumerate(table.highlighted):
+                units[place] += (unit,)
+            return [
+                [
+                    ShownCell(
+                        _shortened(cell.value),
+                        cell.is_header,
+                        cell.column_span,
+                        cell.row_span,
+                        units[number, index],
+                    )
+                    for index, cell in enumerate(row)
+                ]
+                for number, row in enumerate(table.rows)
+            ]
+        case Table() as table:
+            pair = sample.challenge
+            texts = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
+            linked = [{unit.number for unit in each if isinstance(unit, Column)} for each in texts]
+            return [
+                [
+                    ShownCell(
+                        _shortened(text),
+                        header=number == 0,
+                        sides=tuple(side for side, columns in enumerate(linked) if at in columns),
+                    )
+                    for at, text in enumerate(line)
+                ]
+                for number, line in enumerate((table.header, *table.rows))
+            ]
+    return ()
 
 
-def _kept_rows(table: _Table, most: int) -> Iterable[int]:
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
+
+
+def _kept_rows(rows: _Rows, most: int) -> Iterable[int]:
     """Return the rows that are shown: of highlighted cells first, then headers and neighbours."""
-    count = len(table.rows)
-    if not table.units or (count <= most and sum(map(len, table.rows)) <= _SMALL):
-        return range(min(count, most))
-    highlighted = [row for row, _ in table.units]
+    highlighted = [number for number, row in enumerate(rows) if any(cell.units for cell in row)]
+    is_small = len(rows) <= most and sum(map(len, rows)) <= _SMALL
+    if is_small or not highlighted:
+        return range(min(len(rows), most))
     heads = [
         number
-        for number, row in enumerate(table.rows[:_NEAR])
-        if row and all(cell.is_header for cell in row)
+        for number, row in enumerate(rows[:_NEAR])
+        if row and all(cell.header for cell in row)
     ]
     near = [row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1)]
-    rows = dict.fromkeys(row for row in (*highlighted, *heads, *near) if 0 <= row < count)
-    return islice(rows, most)
+    kept = dict.fromkeys(row for row in (*highlighted, *heads, *near) if 0 <= row < len(rows))
+    return islice(kept, most)
 
+
+_Place: TypeAlias = tuple[int, int]
+"""The row of a cell, and its index in that row."""
 
 _Slots: TypeAlias = Mapping[int, _Place]
 """The place of the cell in each slot of a row that is filled, by column."""
 
 
-def _slots(rows: Sequence[Sequence[Cell]]) -> Sequence[_Slots]:
+def _slots(rows: _Rows) -> Sequence[_Slots]:
     """Return the slots of each row. As in HTML, a cell stands in the first column that is free.
 
     Where HTML lets cells overlap, the cell ends.
@@ -135,39 +146,32 @@ def _slots(rows: Sequence[Sequence[Cell]]) -> Sequence[_Slots]:
         for index, cell in enumerate(row):
             while column in lines[number]:
                 column += 1
-            for free in range(column, min(column + cell.column_span, _MOST_COLUMNS)):
+            for free in range(column, min(column + cell.columns, _MOST_COLUMNS)):
                 if free in lines[number]:
                     break
-                for line in lines[number : number + cell.row_span]:
+                for line in lines[number : number + cell.rows]:
                     line[free] = number, index
-            column += cell.column_span
+            column += cell.columns
     return lines
 
 
-def _shown_rows(table: _Table, rows: Container[int]) -> Iterator[ShownRow]:
-    lines = enumerate(_slots(table.rows))
-    for is_kept, run in groupby(lines, lambda each: each[0] in rows):
+def _shown_rows(rows: _Rows, kept: Container[int]) -> Iterator[ShownRow]:
+    for is_kept, run in groupby(enumerate(_slots(rows)), lambda each: each[0] in kept):
         block = list(run)
         if is_kept:
             first, last = block[0][0], block[-1][0]
-            yield from (tuple(_cells(table, *line, first, last)) for line in block)
+            yield from (tuple(_cells(rows, *line, first, last)) for line in block)
         else:
             yield len(block)
 
 
-def _cells(table: _Table, number: int, line: _Slots, first: int, last: int) -> Iterator[ShownCell]:
+def _cells(rows: _Rows, number: int, line: _Slots, first: int, last: int) -> Iterator[ShownCell]:
     """Yield the cells of a row in a block of rows; its first one also has those from above."""
     for place, columns in groupby(range(1 + max(line, default=-1)), line.get):
-        column, *others = columns
+        width = len(list(columns))
         if place is None:
-            yield ShownCell("", columns=1 + len(others))
+            yield ShownCell("", columns=width)
         elif number in {place[0], first}:
-            cell = table.rows[place[0]][place[1]]
-            yield ShownCell(
-                cell.value if len(cell.value) <= _MOST_TEXT else f"{cell.value[:_MOST_TEXT]}…",
-                cell.is_header,
-                1 + len(others),
-                min(place[0] + cell.row_span - 1, last) - number + 1,
-                table.units.get(place, ()),
-                tuple(side for side, linked in enumerate(table.columns) if column in linked),
-            )
+            cell = rows[place[0]][place[1]]
+            height = min(place[0] + cell.rows - 1, last) - number + 1
+            yield replace(cell, columns=width, rows=height)
