@@ -8,11 +8,9 @@ outcomes of a run. `page.js` reads them.
 import base64
 import gzip
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 from msgspec import to_builtins
@@ -23,7 +21,7 @@ from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.views import category_of, sample_views, view_of
 from spor_tasks.results.runs import Problem, Run
-from spor_tasks.results.samples import Record, SampleFile, alone
+from spor_tasks.results.samples import Record, SampleFile
 
 SIZE = 1000
 """Samples in a chunk."""
@@ -31,7 +29,6 @@ SIZE = 1000
 AS_IS = "as is"
 """The arm of a model as it is."""
 
-_MOST_SCORES = 4  # beside an output
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 
 
@@ -158,27 +155,14 @@ def _rows(file: SampleFile, samples: _Samples, problems: list[Problem]) -> list[
 
 
 def _row(record: Record, sample: _Sample) -> _Row:
-    view, headline = view_of(record), record.run.spec.headline
-    scores = _scores(record, headline)
-    own: dict[str, Any] = {"scores": dict(islice(scores.items(), _MOST_SCORES))}
-    if record.inputs != sample.inputs:
-        own["inputs"] = record.inputs
+    view, inputs = view_of(record), record.inputs
+    own = {} if inputs == sample.inputs else {"inputs": inputs}
     return _Row(
         sample=record.sample.id,
-        score=scores.get(headline),
-        faults=None if record.likelihoods else sum(_BITS[fault] for fault in view.faults),
+        score=view.scores.get(record.run.spec.headline),
+        faults=None if view.faults is None else sum(_BITS[fault] for fault in view.faults),
         packed=_json(to_builtins(view) | own),
     )
-
-
-def _scores(record: Record, headline: str) -> dict[str, float]:
-    """Return the scores of a sample, the headline first, to four digits."""
-    scores = {name: alone(name, value) for name, value in record.scores.items()}
-    return {
-        name: round(score, 4)
-        for name in sorted(scores, key=headline.__ne__)
-        if (score := scores[name]) is not None and math.isfinite(score)
-    }
 
 
 def _traits(sample: Sample) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from spor_tasks.report.marking import KINDS, Marked
 from spor_tasks.report.sample_table import ShownCell, ShownRow
 from spor_tasks.report.views import RecordView, SampleView, sample_views, view_of
 from spor_tasks.results import runs
-from spor_tasks.results.samples import Record, SampleFile, alone, find
+from spor_tasks.results.samples import Record, SampleFile, find
 
 _SAMPLES = ".jsonl"
 _ROWS, _CELL = 12, 24  # rows of a table, and characters of a cell, that are shown
@@ -156,19 +156,14 @@ def _run(record: Record, view: RecordView) -> Iterator[str]:
     run = record.run
     seed = None if run.seed is None else f"seed {run.seed}"
     yield ", ".join(filter(None, [run.model, run.arm or "as is", seed]))
-    scores = {name: alone(name, value) for name, value in record.scores.items()}
-    yield "    " + "  ".join(
-        f"{name} {'–' if score is None else f'{score:.2f}'}"
-        for name, score in scores.items()
-        if score is not None or name not in run.spec.breakdown
-    )
+    yield "    " + "  ".join(f"{name} {score:.2f}" for name, score in view.scores.items())
     for output in view.outputs:
         if output.purpose:
             yield f"    {output.purpose}:"
         yield _TEXT + (_marked(output.marked) if output.marked.output.strip() else "no output")
         yield from (_TEXT + note for note in output.notes)
     yield from (_TEXT + note for note in view.notes)
-    if not record.likelihoods:
+    if view.faults is not None:
         yield f"{_TEXT}→ {', '.join(view.faults) or 'fine'}"
 
 

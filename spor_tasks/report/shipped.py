@@ -9,8 +9,8 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
+from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
-from spor_tasks.results.declared import FIRST_BENCHMARK
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import SampleFile
 
@@ -110,7 +110,5 @@ def _version(file: TaskFile) -> str:
 
 
 def _sets(file: TaskFile) -> _Sets:
-    metadata = file.content["metadata"]
-    aspect, corpus, protocol = (metadata[field] for field in ("aspect", "corpus", "protocol"))
-    name = SetName(aspect, corpus, protocol, metadata.get("part"))
-    return metadata.get("benchmark", FIRST_BENCHMARK), name
+    sets, name = sets_of(file.content["metadata"])
+    return sets.name, name

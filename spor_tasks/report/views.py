@@ -3,7 +3,8 @@
 The page gets them as they are, without the fields that have their default.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from typing import Literal
 
@@ -22,7 +23,7 @@ from spor_tasks.report.marking import (
     mark,
 )
 from spor_tasks.report.sample_table import SIDES, TableView, table_view
-from spor_tasks.results.samples import Record
+from spor_tasks.results.samples import Record, alone
 
 Verdict = Literal["expressed", "missing", "in doubt", "without words"]
 """What an output does with a data unit."""
@@ -59,10 +60,15 @@ class OutputView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RecordView(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The outputs for a sample, the faults of all, and notes on what was measured of them."""
+    """The outputs for a sample, and what was measured of all of them.
+
+    ``scores`` are to four digits, the task's headline first, without those that have no verdict.
+    ``faults`` are None where texts were given, of which there is nothing to mark.
+    """
 
     outputs: tuple[OutputView, ...]
-    faults: tuple[Fault, ...] = ()
+    scores: Mapping[str, float]
+    faults: tuple[Fault, ...] | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -101,10 +107,10 @@ def _side(side: Sample, most_rows: int | None) -> SampleView:
 
 
 def view_of(record: Record) -> RecordView:
-    """Return what is shown of a record's outputs; a text that was given has no marks."""
-    notes = tuple(_notes(record))
+    """Return what is shown of a record's outputs."""
+    scores, notes = _scores(record), tuple(_notes(record))
     if record.likelihoods:
-        return RecordView(tuple(_given_texts(record)), notes=notes)
+        return RecordView(tuple(_given_texts(record)), scores, notes=notes)
     owners = side_of_each(record.sample, len(record.outputs))
     marked = [
         mark(*each, record.recognized)
@@ -114,7 +120,7 @@ def view_of(record: Record) -> RecordView:
         _output(record, number, owner, each)
         for number, (owner, each) in enumerate(zip(owners, marked, strict=True))
     )
-    return RecordView(tuple(outputs), faults_of(record.sample, marked), notes)
+    return RecordView(tuple(outputs), scores, faults_of(record.sample, marked), notes)
 
 
 def _given_texts(record: Record) -> Iterator[OutputView]:
@@ -168,6 +174,16 @@ def _lacks(owner: Sample, marked: Marked) -> Iterator[str]:
 
 
 # --- What was measured ---------------------------------------------------------------------------
+
+
+def _scores(record: Record) -> dict[str, float]:
+    headline = record.run.spec.headline
+    scores = {name: alone(name, value) for name, value in record.scores.items()}
+    return {
+        name: round(score, 4)
+        for name in sorted(scores, key=headline.__ne__)
+        if (score := scores[name]) is not None and math.isfinite(score)
+    }
 
 
 def _notes(record: Record) -> Iterator[str]:
