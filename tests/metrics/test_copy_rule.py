@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Sample, Triple
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES
-from spor_tasks.metrics.copy_rule import COPY_RULE, Leak, verdicts
+from spor_tasks.metrics.copy_rule import Leak, verdicts
 from tests.oracles import copy_rule as slow_copy_rule
-from tests.support.scores import scores_of
 
 
 def hiding(unit: DataUnit, *phrases: tuple[str, str]) -> Sample:
@@ -25,37 +24,27 @@ OAK = replace(
     hiding(AttributeValue("hull", "Value A")),
     challenge=Hidden((("hull", "Value A"),), (("hull", ("oak",)),)),
 )
-COPIED, OMITTED, LEAKED, BOTH = (True, False), (False, False), (False, True), (True, True)
 
 
 @pytest.mark.parametrize(
     ("sample", "output", "published", "whole_word"),
     [
-        (PORT, "  ENTITY    1 has Old Basin.", COPIED, COPIED),
-        (PORT, "Old Basin belongs to the 1st entity.", COPIED, COPIED),
-        (PORT, "Old Basin belongs to (1).", COPIED, COPIED),
-        (INN, "It is rated value a out of 5.", COPIED, COPIED),
-        (INN, "It is rated A out of 5.", COPIED, COPIED),
-        (INN, "Value A  out of 5", COPIED, COPIED),
-        (PORT, "Old Basin is a harbour.", OMITTED, OMITTED),
-        (PORT, "Entity1", OMITTED, OMITTED),
-        (INN, "It is rated 3 out of 5.", LEAKED, LEAKED),
-        (INN, "It is rated Value A out of 5, that is high.", BOTH, BOTH),
-        (INN, "A yellow inn rated Value A out of 5.", BOTH, COPIED),
-        (PORT, "Entity 12 has Old Basin.", COPIED, OMITTED),
-        (PORT, "Old Basin costs 2.1 a day.", OMITTED, OMITTED),
-        (PORT, "Entity 1.5 has Old Basin.", COPIED, OMITTED),
-        (TWELVE, "2 has Old Basin below.", BOTH, OMITTED),
-        (TWELVE, "12 has Old Basin.", OMITTED, COPIED),
-        (INN, "It is rated 11 out of 5.", LEAKED, OMITTED),
-        (OAK, "A boat has a hull.", OMITTED, OMITTED),  # a mere letter copies no phrase
-        (OAK, "The hull is of value A.", COPIED, COPIED),
+        (PORT, "Old Basin belongs to the 1st entity.", "copied", "copied"),
+        (INN, "It is rated 3 out of 5.", "leaked", "leaked"),
+        (INN, "A yellow inn rated Value A out of 5.", "copied leaked", "copied"),
+        (PORT, "Entity 1.5 has Old Basin.", "copied", ""),
+        (TWELVE, "2 has Old Basin below.", "copied leaked", ""),
+        (TWELVE, "12 has Old Basin.", "", "copied"),
+        (OAK, "A boat has a hull.", "", ""),  # a mere letter copies no phrase
+        (OAK, "The hull is of value A.", "copied", "copied"),
+        (OAK, "It is a hull of oak.", "leaked", "leaked"),
     ],
 )
 def test_substrings_count_as_published_and_whole_words_in_the_corrected_score(
-    sample: Sample, output: str, published: tuple[bool, bool], whole_word: tuple[bool, bool]
+    sample: Sample, output: str, published: str, whole_word: str
 ) -> None:
-    assert tuple(each.case for each in verdicts(sample, output)) == (published, whole_word)
+    for verdict, expected in zip(verdicts(sample, output), (published, whole_word), strict=True):
+        assert verdict.case == ("copied" in expected, "leaked" in expected)
 
 
 def test_a_leak_is_located_and_every_phrase_must_be_copied() -> None:
@@ -66,14 +55,6 @@ def test_a_leak_is_located_and_every_phrase_must_be_copied() -> None:
     pair = hiding(Triple("Entity 1", "twin", "Entity 2"), *phrases)
     assert verdicts(pair, "Entity 2 is a twin.")[0].missing == ("Entity 1",)
     assert verdicts(pair, "Entity 2 is the twin of Entity 1.")[0].missing == ()
-
-
-def test_scores_are_shares_of_cases() -> None:
-    outputs = ["Entity 1", "Greyport", "Entity 1 Greyport", "neither", "entity 12"]
-    judgements = [COPY_RULE.judge_one(PORT, text) for text in outputs]
-    scores = {score.name: score.value for score in scores_of(COPY_RULE, judgements)}
-    names = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11", "copy_rule_whole_word")
-    assert scores == dict(zip(names, (20, 20, 40, 20, 20), strict=True))
 
 
 # --- The definition -------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import random
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
@@ -78,6 +77,9 @@ def test_only_rivals_of_its_own_half_count_within_the_half() -> None:
 
 
 def test_a_system_that_reads_no_code_scores_chance_to_the_last_digit() -> None:
+    whole = scores((sample(own, halves=False), lambda _: -30.1) for own in COMBINATIONS)
+    assert not [name for name in whole if name.endswith(("_id", "_comp"))]
+    assert math.isnan(whole.get("disc_gap", math.nan))
     values = scores((sample(own), lambda _: -30.1) for own in COMBINATIONS)
     for end in ("", "_id", "_comp"):
         assert values[f"disc_acc{end}"] == pytest.approx(100 / 6, abs=1e-12)
@@ -86,33 +88,16 @@ def test_a_system_that_reads_no_code_scores_chance_to_the_last_digit() -> None:
     assert values["disc_gap"] == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("knows_seen_alone", [False, True])
-def test_the_gap_is_of_a_system_that_knows_seen_combinations_alone(
-    knows_seen_alone: bool,  # noqa: FBT001
-) -> None:
-    rng = random.Random(0)
-
-    def log(each: Combination, own: Combination, noise: dict[str, float]) -> float:
-        right = sum(2.0 * (a == b) + noise[a] for a, b in zip(each, own, strict=True))
-        return right - 9.0 * (knows_seen_alone and each not in SEEN)
-
-    def cases() -> Iterable[tuple[Sample, System]]:
-        for own in COMBINATIONS * 300:
-            noise = {value: rng.gauss(0, 1) for of in ASPECTS.values() for value in of}
-            yield sample(own), lambda each, own=own, noise=noise: log(each, own, noise)
-
-    values = scores(cases())
-    within = values["disc_acc_within_id"] - values["disc_acc_within_comp"]
-    assert abs(within) < 5  # the preference for seen ones takes nothing from this
-    assert (values["disc_gap"] > 70) == knows_seen_alone
-    assert (abs(values["disc_gap"]) < 5) != knows_seen_alone
-    assert values["disc_acc_id"] - values["disc_acc_comp"] == pytest.approx(values["disc_gap"])
-
-
-def test_without_halves_there_is_neither_a_half_nor_a_gap() -> None:
-    values = scores([(sample(own, halves=False), lambda _: -1.0) for own in COMBINATIONS])
-    assert math.isnan(values.get("disc_gap", math.nan))
-    assert not [name for name in values if name.endswith(("_id", "_comp"))]
+def test_the_gap_is_of_a_system_that_knows_seen_combinations_alone() -> None:
+    """Its preference for seen combinations decides all but what is within a half."""
+    own_first = [(sample(own), lambda each, own=own: float(each == own)) for own in COMBINATIONS]
+    assert scores(own_first)["disc_gap"] == 0
+    values = scores(
+        (sample(own), lambda each, own=own: (each == own) + 9.0 * (each in SEEN))
+        for own in COMBINATIONS
+    )
+    assert (values["disc_acc_id"], values["disc_acc_comp"], values["disc_gap"]) == (100, 0, 100)
+    assert values["disc_acc_within_id"] == values["disc_acc_within_comp"] == 100
 
 
 def test_no_number_has_no_verdict_and_an_impossible_text_loses() -> None:

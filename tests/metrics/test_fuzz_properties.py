@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,71 +71,50 @@ def test_a_place_in_a_normalized_output_is_traced_back(output: str) -> None:
 
 # --- Files ----------------------------------------------------------------------------------------
 
-FIELDS = (
-    "data texts name output output_1 output_2 output_order input_order_1 input_order_2 "
-    "replaced_entity replaced_kv_pair category"
-)
-field = st.sampled_from(FIELDS.split())
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-ROWS: dict[str, dict[str, Any]] = {
-    "parent webnlg": {"data": [["a", "b", "c"]], "texts": ["a c"], "output": "a"},
-    "order e2e": {
-        "name": "n",
-        "data": [["food", "a"], ["area", "b"]],
-        "texts": ["a b"],
-        "input_order_1": [0, 1],
-        "input_order_2": [1, 0],
-        "output_order": [[0, 1]],
-        "output_1": "a b",
-        "output_2": "b",
-    },
-    "cwio webnlg": {"data": [["a", "b", "c"], ["c", "d", "e"]], "output": "a"},
-    "copy_rule e2e": {
-        "data": [["price range", "Value A"]],
-        "replaced_kv_pair": {"price range": "Value A"},
-        "output": "Value A",
-    },
+CAFE: dict[str, Any] = {"name": "n", "data": [["food", "a"], ["area", "b"]], "texts": ["a b"]}
+ORDERS = {"input_order_1": [0, 1], "input_order_2": [1, 0], "output_order": [[0, 1]]}
+PHRASE = {"data": [["food", "Value A"]], "replaced_kv_pair": {"food": "Value A"}}
+ROWS = {
+    "parent": {**CAFE, "output": "a"},
+    "order": {**CAFE, **ORDERS, "output_1": "a b", "output_2": "b"},
+    "cwio": {**CAFE, "output": "a"},
+    "copy_rule": {**PHRASE, "possible_values": {"food": ["a"]}, "output": "Value A"},
 }
-tasks = st.sampled_from(list(ROWS))
+FIELDS = sorted({"replaced_entity", "category", "twin"}.union(*ROWS.values()))
+field = st.sampled_from(FIELDS)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("outputs")
-
-
-def score(folder: Path, task: str, line: bytes) -> None:
-    """Score a file in which nothing but the second line may be at fault."""
-    metric, corpus = task.split()
+@given(
+    st.sampled_from([*ROWS]),
+    st.dictionaries(field, values),
+    st.sets(field, max_size=2),
+    st.none() | st.tuples(st.integers(1, 300), st.binary(max_size=3)),
+)
+def test_a_line_with_anything_in_it_is_scored_or_named(
+    tmp_path_factory: pytest.TempPathFactory,
+    metric: str,
+    changes: dict[str, Any],
+    gone: set[str],
+    damage: tuple[int, bytes] | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("outputs")
     file, evidence = folder / "outputs.jsonl", folder / "evidence.jsonl"
-    file.write_bytes(json.dumps(ROWS[task]).encode() + b"\n" + line)
-    evidence.unlink(missing_ok=True)
+    row = {key: value for key, value in {**ROWS[metric], **changes}.items() if key not in gone}
+    line = json.dumps(row).encode() + b"\n"
+    if damage:
+        start, put = damage
+        rest = line[start + len(put) :] if put else b""  # nothing follows a cut
+        line = line[:start] + put.replace(b"\n", b"") + rest
+    file.write_bytes(json.dumps(ROWS[metric]).encode() + b"\n" + line)
     try:
-        result = scoring.score(file, metric, corpus, per_sample=evidence)
+        result = scoring.score(file, metric, "e2e", per_sample=evidence)
     except SporError as error:
         assert error.where == f"{file}:2"  # noqa: PT017 - most contents raise nothing
         assert not evidence.exists()
     else:
         assert len(list(read_rows(evidence))) == result.samples == 2
-
-
-@given(tasks, st.dictionaries(field, values), st.sets(field, max_size=2))
-def test_a_row_with_anything_in_its_fields_is_scored_or_named(
-    folder: Path, task: str, changes: dict[str, Any], gone: set[str]
-) -> None:
-    row = {key: value for key, value in {**ROWS[task], **changes}.items() if key not in gone}
-    score(folder, task, json.dumps(row).encode() + b"\n")
-
-
-@given(tasks, st.data(), st.binary(max_size=3))
-def test_a_cut_or_damaged_line_is_scored_or_named(
-    folder: Path, task: str, data: st.DataObject, damage: bytes
-) -> None:
-    line = json.dumps(ROWS[task]).encode()
-    start = data.draw(st.integers(1, len(line) - 1))
-    rest = line[start + len(damage) :] + b"\n" if damage else b""  # nothing follows a cut
-    score(folder, task, line[:start] + damage.replace(b"\n", b"") + rest)

@@ -1,6 +1,4 @@
-"""PARENT by hand, against its definition written down, and its properties."""
-
-from dataclasses import replace
+"""PARENT: its table, and its definition written down slowly."""
 
 import pytest
 from hypothesis import given
@@ -24,21 +22,6 @@ def sample(*references: str, units: tuple[DataUnit, ...] = ()) -> Sample:
 
 
 ANN = Triple("Ann", "friend", "Bob")
-
-
-# --- By hand --------------------------------------------------------------------------------------
-
-
-def test_the_reference_itself_with_a_table_it_covers_is_perfect() -> None:
-    evidence = measure(sample("Ann is friends with Bob.", units=(ANN,)), "ann is friends with bob")
-    assert evidence == ParentEvidence(1.0, 1.0, 2 / (2 + 1e-8))
-
-
-def test_precision_counts_what_the_reference_or_the_table_supports() -> None:
-    # Unigrams: ann and bob by the table, "met" by the reference, "once" by neither. Bigrams:
-    # "ann met" by the reference, "met bob" and "bob once" half by the table. Trigrams: 2/3, 1/3.
-    evidence = measure(sample("Ann met Jo", units=(ANN,)), "Ann met Bob once", Parent(max_order=3))
-    assert evidence.precision == pytest.approx((3 / 4 * 2 / 3 * 1 / 2) ** (1 / 3))
 
 
 @pytest.mark.parametrize(
@@ -69,26 +52,16 @@ def test_the_table_is_in_display_form_and_the_texts_are_not() -> None:
     assert measure(pair, "Ann_Lee, Bob", table_alone).recall == pytest.approx(1 / 3)
 
 
-def test_a_value_without_a_word_is_ignored() -> None:
-    blank = AttributeValue("rating", "?!")
-    with_blank, without = (sample("Ann", units=units) for units in ((ANN, blank), (ANN,)))
-    assert measure(with_blank, "Ann") == measure(without, "Ann")
-
-
 def test_a_sample_without_references_is_refused() -> None:
     with pytest.raises(CorpusError, match="needs a reference"):
         measure(sample(units=(ANN,)), "Ann")
 
 
 def test_the_signature_holds_every_setting() -> None:
-    tail = f"|v:{__version__}"
-    assert PARENT.signature == (
-        f"parent|lambda:0.5|order:4|tok:nltk3.9-punkt-en|table:published{tail}"
-    )
-    other = Parent(weight=0.25, max_order=2, full_table=True)
-    assert other.signature == (
-        f"parent_full_table|lambda:0.25|order:2|tok:nltk3.9-punkt-en|table:full{tail}"
-    )
+    tok, version = "tok:nltk3.9-punkt-en", f"v:{__version__}"
+    assert PARENT.signature == f"parent|lambda:0.5|order:4|{tok}|table:published|{version}"
+    other = Parent(weight=0.25, max_order=2, full_table=True).signature
+    assert other == f"parent_full_table|lambda:0.25|order:2|{tok}|table:full|{version}"
 
 
 # --- The definition -------------------------------------------------------------------------------
@@ -118,32 +91,13 @@ def test_every_number_is_that_of_the_definition(
     assert evidence == pytest.approx(expected, abs=1e-12)
 
 
-# --- Properties -----------------------------------------------------------------------------------
-
-# Few words, so that texts and tables overlap; some punctuation, some of it dropped.
-words = st.sampled_from(["ann", "bob", "met", "old_mill", "u.s.", "2001", "n't", "'s", ",", "."])
-texts = st.lists(words, max_size=9).map(" ".join)
+words = st.sampled_from(["ann", "2001", "country", "'s", "."])
 values = st.lists(words, max_size=3).map(" ".join)
-triples = st.builds(Triple, values, st.sampled_from(["friend", "birth date"]), values)
-attributes = st.builds(AttributeValue, st.just("area"), values)
-references = st.lists(texts, min_size=1, max_size=4)
-metrics = st.builds(
-    Parent, weight=st.floats(0, 1), max_order=st.integers(1, 6), full_table=st.booleans()
-)
 
 
-@given(metrics, st.lists(triples | attributes, max_size=4), references, texts)
-def test_letter_case_changes_nothing(
-    metric: Parent, table: list[DataUnit], references: list[str], output: str
-) -> None:
-    upper = sample(*(text.upper() for text in references), units=tuple(table))
-    expected = measure(sample(*references, units=tuple(table)), output, metric)
-    assert measure(upper, output.upper(), metric) == expected
-
-
-@given(metrics, st.lists(attributes), references, texts)
+@given(st.lists(st.builds(AttributeValue, values, values)), values, values)
 def test_tables_of_attributes_are_never_filtered(
-    metric: Parent, table: list[DataUnit], references: list[str], output: str
+    table: list[AttributeValue], reference: str, output: str
 ) -> None:
-    given, full = sample(*references, units=tuple(table)), replace(metric, full_table=True)
-    assert measure(given, output, metric) == measure(given, output, full)
+    drawn = sample(reference, units=tuple(table))
+    assert measure(drawn, output) == measure(drawn, output, Parent(full_table=True))

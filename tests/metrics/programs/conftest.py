@@ -1,4 +1,4 @@
-"""Tables and published verdicts for the tests of programs, where they are at hand."""
+"""Tables for the tests of programs, where they are at hand."""
 
 from collections.abc import Callable
 from functools import cache
@@ -18,9 +18,3 @@ def typed_table(logicnlg_dir: Path) -> Typed:
     """Return a published table by its id."""
     text_of = reader.table_texts(logicnlg_dir)
     return cache(lambda table: typed(parse_table(text_of(table))))
-
-
-@pytest.fixture(scope="session")
-def verdicts_dir(golden_dir: Path) -> Path:
-    """The folder with the published verdicts of programs."""
-    return golden_dir / "logicnlg"

@@ -39,17 +39,6 @@ COUNT = linked(
 FAST = Limits(states=5000)
 
 
-def programs(sentence: Linked) -> dict[str, bool]:
-    return dict(search(GAMES, sentence, FAST).programs)
-
-
-def test_it_finds_the_meanings_of_a_superlative_and_of_a_count() -> None:
-    most = programs(MOST)
-    assert most["eq{bo; hop{argmax{all_rows; points}; team}}"] is True
-    assert most["eq{bo; hop{argmin{all_rows; points}; team}}"] is False
-    assert programs(COUNT)["eq{2; count{filter_eq{all_rows; city; oslo}}}"] is True
-
-
 @pytest.mark.parametrize(
     ("operator", "sentence", "tags", "is_left_out"),
     [
@@ -69,27 +58,26 @@ def test_an_operator_needs_a_word_that_means_it(
     is_left_out: bool,  # noqa: FBT001
 ) -> None:
     assert (operator in left_out(sentence, tags)) is is_left_out
-    if is_left_out:
-        plain = replace(MOST, sentence=sentence, tags=tags)
-        assert not any(f"{operator}{{" in program for program in programs(plain))
-
-
-def test_all_links_are_used() -> None:
-    both = programs(replace(COUNT, texts=(("city", "oslo"), ("team", "bo"))))
-    assert both
-    assert all("oslo" in program or "bo" in program for program in both)
 
 
 def test_a_search_without_links_or_with_an_unknown_column_finds_nothing() -> None:
     assert search(GAMES, linked()).stop is Stop.EMPTY
     assert search(typed(Table((), ())), linked()).programs == ()
-    assert programs(replace(MOST, text_columns=("coach",), texts=(("coach", "bo"),))) == {}
+    unknown = replace(MOST, text_columns=("coach",), texts=(("coach", "bo"),))
+    assert search(GAMES, unknown, FAST).programs == ()
 
 
-@pytest.mark.parametrize("sentence", [MOST, COUNT])
-def test_the_verdict_of_a_program_is_that_of_its_text(sentence: Linked) -> None:
-    for program, truth in programs(sentence).items():
-        assert verdict(program, GAMES) is truth
+@pytest.mark.parametrize(
+    ("sentence", "program"),
+    [
+        (MOST, "eq{bo; hop{argmax{all_rows; points}; team}}"),
+        (COUNT, "eq{2; count{filter_eq{all_rows; city; oslo}}}"),
+    ],
+)
+def test_the_verdict_of_a_program_is_that_of_its_text(sentence: Linked, program: str) -> None:
+    programs = dict(search(GAMES, sentence, FAST).programs)
+    assert programs[program]
+    assert programs == {each: verdict(each, GAMES) for each in programs}
 
 
 TEXTS = st.tuples(st.sampled_from(["team", "city", "coach"]), st.text(max_size=6))
@@ -163,7 +151,7 @@ def test_a_program_fits_by_the_words_of_the_sentence(
 
 
 @pytest.mark.parametrize("sentence", ["", "\0", "most " * 1000])
-@pytest.mark.parametrize("program", ["", "{", "eq{", "eq{1; 2}", "x{" * 70, "only{all_rows}"])
+@pytest.mark.parametrize("program", ["", "{", "eq{1; 2}", "x{" * 70])
 def test_hostile_programs_and_sentences_have_numbers(sentence: str, program: str) -> None:
     assert isinstance(fit(sentence, program), float)
 
@@ -176,9 +164,9 @@ def test_every_operator_of_a_kind_is_one() -> None:
 
 
 def test_the_programs_are_those_of_the_published_search_in_its_order(
-    typed_table: Typed, verdicts_dir: Path
+    typed_table: Typed, golden_dir: Path
 ) -> None:
-    records = golden.read(verdicts_dir, "search_trace", rows=373)
+    records = golden.read(golden_dir / "logicnlg", "search_trace", rows=373)
     whole = [record for record in records if "error" not in record]
     assert len(whole) == 310  # the others ran out of the recorder's time
     for record in whole:
