@@ -170,7 +170,7 @@ def test_folders_without_sound_models_are_refused(tmp_path: Path, printed: dict[
     (tmp_path / "empty").mkdir()
     for name in ("mood", "broken", "lacks", "empty", "none"):
         with pytest.raises(
-            ConfigError, match=r"classifier\.dense" if name == "lacks" else ""
+            ConfigError, match=r"classifier\.dense" if name == "lacks" else None
         ) as error:
             mctg_readers.attributes(str(tmp_path / name), device="cpu")
         assert error.value.where

@@ -14,9 +14,7 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.distinct import DISTINCT
 from spor_tasks.metrics.totals import Value
-from spor_tasks.results import statistics
 from spor_tasks.results.samples import alone
-from tests.support.intervals import interval
 
 TOTALS = score_info("dist_3").totals
 
@@ -34,6 +32,7 @@ def test_it_is_different_ngrams_over_all_of_them() -> None:
     for _ in range(3):
         assert TOTALS.value([*map(value, texts)]) == expected
         draw.shuffle(texts)
+    assert math.isnan(TOTALS.stderr([]))
     assert TOTALS.value([value(text, prefix="The") for text in (" a b", " a c", " a b")]) == 2 / 3
 
 
@@ -46,19 +45,12 @@ def test_dist_3_of_the_published_texts(golden_dir: Path, corpus: str, dist: floa
     assert TOTALS.value(values) == pytest.approx(dist, abs=5e-4)
 
 
-def test_it_has_neither_intervals_nor_tests() -> None:
-    column, clusters = Column.of([value("a b c"), value("a b d")], TOTALS), [0, 1]
-    assert interval(column, statistics.clusters_of(clusters)) is None
-    assert statistics.difference(column, column, statistics.clusters_of(clusters)) is None
-    assert math.isnan(TOTALS.stderr([]))
-    with pytest.raises(ResultError):
-        Column.of([3.0], TOTALS)
-
-
 def test_words_are_not_logged_but_kept_by_a_copy() -> None:
     own = value("a b a b a")
     assert json.dumps(own) == "[2, 3]"
     assert TOTALS.value([own, copy.deepcopy(own)]) == 2 / 6
     assert TOTALS.value([(2, 3), (2, 3)]) == 4 / 6
-    assert not TOTALS.is_logged
+    assert (TOTALS.is_logged, TOTALS.resampled) == (False, False)
+    with pytest.raises(ResultError):
+        Column.of([3.0], TOTALS)
     assert alone("dist_3", value("a b " * 50)) == 2 / 98

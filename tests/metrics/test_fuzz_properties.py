@@ -105,10 +105,11 @@ def test_a_line_with_anything_in_it_is_scored_or_named(
     folder = tmp_path_factory.mktemp("outputs")
     file, evidence = folder / "outputs.jsonl", folder / "evidence.jsonl"
     row = {key: value for key, value in {**ROWS[metric], **changes}.items() if key not in gone}
-    line = json.dumps(row).encode() + b"\n"
+    line = json.dumps(row).encode()
     if damage:
         start, put = damage
-        rest = line[start + len(put) :] if put else b""  # nothing follows a cut
+        start = 1 + start % (len(line) - 1)
+        rest = line[start + len(put) :] + b"\n" if put else b""  # nothing follows a cut
         line = line[:start] + put.replace(b"\n", b"") + rest
     file.write_bytes(json.dumps(ROWS[metric]).encode() + b"\n" + line)
     try:

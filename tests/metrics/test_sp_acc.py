@@ -16,7 +16,6 @@ from spor_tasks.metrics.base import Judgement
 from spor_tasks.metrics.programs import ranking
 from spor_tasks.metrics.programs.states import Limits
 from spor_tasks.metrics.sp_acc import SP_ACC, SpAcc
-from tests.support.scores import scores_of
 
 ROWS = [["oslo", "7", "north"], ["bergen", "3", "west"], ["molde", "1", "west"]]
 MOST = "Oslo has the most people ."
@@ -61,20 +60,16 @@ def test_of_few_programs_the_best_one_decides_and_of_many_any_of_three(
 ) -> None:
     programs: list[str] = []
 
-    def fit(sentence: str, program: str) -> float:
-        assert sentence in {"Oslo lies north", MOST}
+    def fit(_: str, program: str) -> float:
         programs.append(program)
         return float("argmin" in program)
 
     monkeypatch.setattr(ranking, "fit", fit)
     few = judge("Oslo lies north").details
-    assert 0 < few["sp_programs"] <= 8
-    assert len(few["sp_best"]) == 1
+    assert (0 < few["sp_programs"] <= 8, len(few["sp_best"])) == (True, 1)
     programs.clear()
     many, details = judge(MOST)
-    assert details["sp_programs"] > 8
-    assert len(programs) == min(details["sp_programs"], 36)
-    assert not any("=" in program for program in programs)
+    assert len(programs) == min(details["sp_programs"], 36) > 8
     best = [program for program in programs if "argmin" in program][:3]
     assert [each.partition("=")[0] for each in details["sp_best"]] == best
     assert many["sp_acc"] == 100 * any(each.endswith("=True") for each in details["sp_best"])
@@ -83,12 +78,13 @@ def test_of_few_programs_the_best_one_decides_and_of_many_any_of_three(
 def test_a_search_that_a_limit_cut_is_reported_and_limits_are_in_the_signature() -> None:
     values, details = judge(MOST, SpAcc(limits=Limits(states=20)))
     assert (values["sp_cut"], details["sp_search"]) == (100, "states")
-    parts = SP_ACC.signature.split("|")
-    assert parts[:3] == ["sp_acc", "ranker:lexical-1", "operators:published"]
-    assert {"steps:7", "states:100000", "sec:30"} <= set(parts)
-    assert any("lemminflect:" in part for part in parts)
-    other = SpAcc(limits=Limits(steps=3, states=500, seconds=2))
-    assert {"steps:3", "states:500", "sec:2"} <= set(other.signature.split("|"))
+    start = "sp_acc|ranker:lexical-1|operators:published|"
+    assert SP_ACC.signature.startswith(start)
+    for limits, parts in (
+        (Limits(), "steps:7 states:100000 sec:30"),
+        (Limits(steps=3, states=500, seconds=2), "steps:3 states:500 sec:2"),
+    ):
+        assert {*parts.split()} <= {*SpAcc(limits=limits).signature.split("|")}
 
 
 # --- Odd tables -----------------------------------------------------------------------------------
@@ -97,14 +93,7 @@ def test_a_search_that_a_limit_cut_is_reported_and_limits_are_in_the_signature()
 @pytest.mark.parametrize("output", [MOST, ""])
 def test_a_table_with_a_long_row_or_without_columns_has_no_verdict(output: str) -> None:
     for of in (sample(rows=[*ROWS, ["a", "1", "b", "c"]]), sample("", [["x", "y"]])):
-        assert set(judge(output, of=of).values.items()) == {
-            ("sp_acc", None),
-            ("sp_found", None),
-            ("sp_cut", None),
-        }
-    judgements = SP_ACC.judge([sample(rows=[["1"] * 9]), sample()], [(MOST,), (MOST,)])
-    score = scores_of(SP_ACC, judgements)[0]
-    assert (score.name, score.n, score.unscored, score.value) == ("sp_acc", 1, 1, 100)
+        assert judge(output, of=of).values == dict.fromkeys(("sp_acc", "sp_found", "sp_cut"))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +101,6 @@ def test_a_table_with_a_long_row_or_without_columns_has_no_verdict(output: str) 
     [
         ("city city people", [["oslo", "x", "7"], ["bergen", "y", "3"]]),
         ("city people", [["oslo", "7"], ["bergen"]]),
-        ("city people none", [["oslo", "7", ""], ["bergen", "3", ""]]),
         ("city people a#b", [["oslo", "7", "1 # 2"], ["bergen", "3", "x; {y}"]]),
     ],
 )

@@ -10,8 +10,8 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Column, Contrast, Sample, challenge_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
-from spor_tasks.corpora.logicnlg.linearize import published, table_of
-from spor_tasks.metrics.truth import TRUTH, Meaning, meaning
+from spor_tasks.corpora.logicnlg.linearize import published
+from spor_tasks.metrics.truth import TRUTH, meaning
 from tests.support.scores import scores_of
 
 HEADER = ("baker", "town", "coins")
@@ -47,25 +47,17 @@ def test_shares_are_of_all_outputs() -> None:
 @pytest.mark.parametrize(
     ("text", "true"),
     [
-        ("the most coins go to Selby .", True),
         ("the fewest coins go to Ann .", True),
         ("Bo has fewer coins than Ann .", False),
         ("Bo and Cy share a town .", True),
-        ("Bo and Cy share no town .", False),
-        ("Selby has two of the bakers .", True),
         ("Selby has five of the bakers .", False),
         ("the number of bakers with fewer than 13 coins is two .", True),
         ("the average number of coins is above 13 .", True),  # 13.67
         ("the average number of coins is above 14 .", False),
         ("the bakers from Eskdale have more than 17 coins in total .", False),
-        ("Selby has more coins in total than Eskdale .", True),
         ("most of the bakers have fewer than 12 coins .", False),  # one of three
-        ("most of the bakers are from Selby .", True),
-        ("Ann is the only baker from Eskdale .", True),
         ("Bo is the only baker from Selby .", False),
         ("only Cy has more than 12 coins .", True),  # Bo has 12
-        ("only Ann has more than 12 coins .", False),
-        ("every baker from Selby has more than 11 coins .", True),
         ("every baker has more than 11 coins .", False),
         ("every baker has more than twenty coins .", None),
         ("Bo has NaN more coins than Ann .", None),
@@ -76,20 +68,11 @@ def test_a_sentence_is_true_false_or_not_of_the_language(text: str, true: bool |
     assert (read and read.true) is true
 
 
-def test_the_meaning_is_logic_program_and_verdict() -> None:
-    text = "Selby has three of the bakers ."
-    expected = Meaning("count", "eq{count{filter_eq{all_rows; town; Selby}}; 3}", true=False)
-    assert meaning(text, TABLE) == expected
-    values, details = TRUTH.judge_one(sample(), text)
+def test_the_program_of_an_output_is_logged() -> None:
+    program = "eq{count{filter_eq{all_rows; town; Selby}}; 3}"
+    values, details = TRUTH.judge_one(sample(), "Selby has three of the bakers .")
+    assert details == {"truth": 0.0, "truth_readable": 100.0, "program": program}
     assert values == {"truth": 0.0, "truth_readable": 100.0}
-    assert details == {**values, "program": expected.program}
-    assert TRUTH.judge_one(sample(), "").details["program"] is None
-
-
-def test_every_statement_of_the_corpus_means_its_program_and_is_true() -> None:
-    for each in LOGICNLG_MINI.everything():
-        expected = (each.about("logic"), each.about("program"), True)
-        assert meaning(each.target, table_of(each)) == expected
 
 
 def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> None:
@@ -119,9 +102,5 @@ def test_another_corpus_and_a_missing_or_damaged_table_are_refused(odd: Sample, 
         TRUTH.judge_one(odd, text)
     assert error.value.where
     assert error.value.remedy
-
-
-@pytest.mark.parametrize("row", [("Di", "Selby", "7", "more"), ("Di", "Selby", "many")])
-def test_a_damaged_table_does_not_matter_without_a_program(row: tuple[str, ...]) -> None:
-    judgement = TRUTH.judge_one(sample(*ROWS, row), "Nothing of the kind .")
-    assert judgement.values["truth_readable"] == 0
+    if odd.corpus == "logicnlg_mini" and odd.context:  # the table does not matter without a program
+        assert TRUTH.judge_one(odd, "Nothing of the kind .").values["truth_readable"] == 0
