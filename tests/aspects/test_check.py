@@ -1,11 +1,16 @@
 """Each requirement of the aspects, broken one at a time, and the samples that break it."""
 
+import math
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.aspects.numbers import divergence_of_counts
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SetName
 from tests.oracles.requirements import broken
@@ -101,7 +106,27 @@ def test_faults_of_systematicity(
 def test_a_divergence_within_the_limit_is_no_fault() -> None:
     result = systematicity("a a a b", "abx b by", "ab", limit=0.14)
     assert result.holds
-    assert result.counts["divergence"] == pytest.approx(1 - 2 * (3 / 16) ** 0.5)
+    expected = 1 - (math.sqrt(3 / 4 * 1 / 4) + math.sqrt(1 / 4 * 3 / 4))
+    assert result.counts["divergence"] == pytest.approx(expected, abs=1e-15)
+
+
+def test_an_arm_without_units_of_the_test_set_cannot_be_compared() -> None:
+    with pytest.raises(SplitError, match="without units"):
+        systematicity("x", "ab", "ab")
+    with pytest.raises(SplitError, match="without units"):
+        productivity("", "abc", "abd")
+
+
+counts = st.dictionaries(st.integers(0, 5), st.integers(0, 50)).map(Counter).filter(Counter.total)
+
+
+@given(counts, counts)
+def test_a_divergence_is_symmetric_and_nothing_between_equal_sets(
+    p: Counter[int], q: Counter[int]
+) -> None:
+    assert 0 <= divergence_of_counts(p, q) == divergence_of_counts(q, p) <= 1
+    tripled = Counter({key: 3 * count for key, count in p.items()})
+    assert divergence_of_counts(p, p) == 0 <= divergence_of_counts(p, tripled) < 1e-15
 
 
 @pytest.mark.parametrize(
@@ -121,13 +146,6 @@ def test_a_divergence_within_the_limit_is_no_fault() -> None:
 )
 def test_faults_of_productivity(words: tuple[str, str, str], fault: str) -> None:
     assert fault in [violation.words for violation in productivity(*words).violations]
-
-
-def test_an_arm_without_units_of_the_test_set_cannot_be_compared() -> None:
-    with pytest.raises(SplitError, match="without units"):
-        systematicity("x", "ab", "ab")
-    with pytest.raises(SplitError, match="without units"):
-        productivity("", "abc", "abd")
 
 
 # The parts of order invariance share their arms, which take seconds to align; productivity's sets

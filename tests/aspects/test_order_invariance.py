@@ -1,14 +1,12 @@
 """Original and Match, and the three test sets, on invented ships."""
 
-import json
 import random
 from collections import Counter
 
 import pytest
 
 from spor_tasks.aspects.order_invariance import build, matched, reference_orders, shown_twice
-from spor_tasks.core import codec, files
-from spor_tasks.core.sample import AttributeValue, Orders, Sample, SampleMaker, Triple, challenge_of
+from spor_tasks.core.sample import Orders, Sample, SampleMaker, Triple, challenge_of
 
 CREW = Triple("Gull", "captain", "Ada Holm")
 PORT = Triple("Gull", "home port", "Anholt")
@@ -22,16 +20,6 @@ BOTH_WAYS = make(
 )
 SILENT = make([CREW, PORT, CARGO], ["The Gull of Anholt carries something."])
 SINGLE = make([PORT], ["The Gull is at home in Anholt."])
-CAFE = SampleMaker("e2e")(
-    [AttributeValue("food", "fish"), AttributeValue("family friendly", "yes")],
-    ["A family friendly place with fish is the Gull."],
-    name="Gull",
-)
-
-
-def orders_of(sample: Sample, rng: random.Random) -> Orders:
-    (shown,) = shown_twice([sample], rng)
-    return challenge_of(shown, Orders)
 
 
 def test_match_has_a_sample_for_each_reference_in_its_order() -> None:
@@ -81,15 +69,8 @@ def test_every_pair_of_different_orders_is_drawn_as_often() -> None:
     units = [CREW, PORT, CARGO]
     sample = make(units, ["The Gull of Anholt sails under Ada Holm with herring."])
     rng = random.Random(0)
-    counts = Counter(orders_of(sample, rng).inputs for _ in range(3_000))
+    challenges = (shown_twice([sample], rng)[0] for _ in range(3_000))
+    counts = Counter(challenge_of(each, Orders).inputs for each in challenges)
     assert len(counts) == 6 * 5
     assert all(first != second for first, second in counts)
     assert max(counts.values()) < 2 * min(counts.values())
-
-
-def test_orders_are_written_under_the_published_names() -> None:
-    (shown,) = shown_twice([CAFE], random.Random(0))
-    row = json.loads(files.encode_row(codec.to_row(shown)))
-    assert list(row) == ["name", "data", "texts", "input_order_1", "input_order_2", "output_order"]
-    assert row["output_order"] == [[1, 0]]
-    assert sorted([row["input_order_1"], row["input_order_2"]]) == [[0, 1], [1, 0]]

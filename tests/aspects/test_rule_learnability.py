@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.aspects.rule_learnability import build, hide_entities
-from spor_tasks.core import codec, files
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, Triple, challenge_of
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
@@ -17,9 +16,8 @@ from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
 Parts = tuple[str, str, str]
 
 
-def ship(triples: Sequence[Parts], *references: str, category: str | None = None) -> Sample:
-    units = [Triple(*parts) for parts in triples]
-    return SampleMaker("ships")(units, references, category=category)
+def ship(triples: Sequence[Parts], *references: str) -> Sample:
+    return SampleMaker("ships")([Triple(*parts) for parts in triples], references)
 
 
 def hidden_in(sample: Sample) -> tuple[tuple[str, str], ...]:
@@ -42,23 +40,15 @@ LED_BY_ONE = [("Auk", "captain", "Ada"), ("Gull_2", "captain", "Ada")]
 @pytest.mark.parametrize(
     ("triples", "references", "expected"),
     [
-        ([PORT], ["The GULL is there."], {"Gull": 1}),
-        # A subject with a digit, one inside another entity, and one that is not mentioned.
+        # A subject with a digit, one inside another entity, and one that is not in every reference.
         ([("Gull_2", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
         ([("Anholt", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
-        ([("Petrel", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
-        # It must be in every reference.
-        ([PORT], ["The Gull.", "A gull!"], {"Gull": 1}),
         ([PORT], ["The Gull.", "A ship."], {}),
         # Display forms are compared, and entities that look alike hide neither.
-        ([('"Gull_Two"', "port", "Anholt")], ["The Gull_Two."], {"Gull Two": 1}),
+        ([('"Gull_Two"', "port", "Anholt")], ["The GULL_Two."], {"Gull Two": 1}),
         ([("Blue_Gull", "port", "x"), ("Blue Gull", "captain", "Ada")], ["The Blue Gull."], {}),
         # Numbers go by the alphabet, capitals first.
-        (
-            [("oyster", "port", "x"), ("Zander", "port", "y"), ("Eel", "port", "z")],
-            ["Eel, Zander, oyster"],
-            {"Eel": 1, "Zander": 2, "oyster": 3},
-        ),
+        ([("oyster", "port", "x"), ("Eel", "port", "z")], ["Eel, oyster"], {"Eel": 1, "oyster": 2}),
         # Gull 2 has a digit and stays; an entity in the pattern of its triple is given back, as
         # subject and as object, but not its number.
         ([*IN_ONE_PORT, ("Skua", "cargo", "rye")], ["Auk and Skua"], {"Skua": 2}),
@@ -79,20 +69,6 @@ def test_which_entities_are_hidden(
     copies = hide_entities([ship(triples, *references)])
     actual = [phrase for copy in copies for phrase in hidden_in(copy)]
     assert actual == [(name, f"Entity {number}") for name, number in expected.items()]
-
-
-def test_phrases_stand_for_entities_everywhere_and_in_the_published_fields() -> None:
-    sample = ship(
-        [("Blue_Gull", "port", "Anholt"), ("Ada_Holm", "ship", "Blue_Gull")],
-        "Ada Holm sails the Blue Gull of Anholt.",
-        category="Ship",
-    )
-    (copy,) = hide_entities([sample])
-    assert copy.about("category") == "Ship"
-    assert files.encode_row(codec.to_row(copy)).decode() == (
-        '{"data": [["Entity 2", "port", "Anholt"], ["Entity 1", "ship", "Entity 2"]], '
-        '"replaced_entity": {"Ada Holm": "Entity 1", "Blue Gull": "Entity 2"}}\n'
-    )
 
 
 NAMES = ("Auk", "Great_Auk", "great auk", "Skua", '"Skua"', "Tern_2", "Ada", "Anholt", "Ad")
@@ -153,14 +129,6 @@ def test_every_choice_of_values_that_hides_something_comes_once() -> None:
         hidden = {name: shown[name] for name in POSSIBLE_VALUES if name in shown}
         assert hidden == dict(hidden_in(row)) != {}
         assert row.references == ()
-    # Values come in alphabetical order, and their absence last.
-    both = {"price range": "less than Value A", "customer rating": "Value B out of 5"}
-    assert dict(hidden_in(rows[0])) == both
-    assert {"food": "Greek", "area": "harbour"}.items() <= values[0].items()
-    last = codec.to_row(rows[-1])
-    assert list(last) == ["name", "data", "replaced_kv_pair"]
-    assert last["replaced_kv_pair"] == {"customer rating": "Value A out of 5"}
-    assert values[-1].keys() <= {"customer rating", "near"}
     assert rows == hide_values(PLACES, random.Random(0))
     others = hide_values(PLACES, random.Random(1))
     assert others != rows

@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 from spor_tasks.aspects import check, systematicity
 from spor_tasks.aspects.search import ROUNDS
 from spor_tasks.aspects.search import systematicity as search
-from spor_tasks.aspects.search.annealing import Goal
 from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded import MINI
-from tests.support.strategies import pool, pools, words_of
+from tests.support.strategies import pool, pools
 
 
 @pytest.fixture(scope="module")
@@ -27,20 +26,12 @@ def samples() -> tuple[Sample, ...]:
     return tuple(MINI.everything())
 
 
-def test_a_test_samples_units_come_apart_in_atom_and_together_in_combination() -> None:
-    pair = search(pool(["a", "abx", "b", "ab", "q"]), 0).pair
-    assert words_of(pair) == (["a", "b"], ["abx"], ["ab"])
-
-
 def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
     # Other sets on another machine or Python would mean that a search cannot be repeated.
     pair = search(samples, 4, rounds=2).pair
     assert pair.name[:3] == ("systematicity", "mini", "strict")
-    assert [digest(split.samples)[:8] for split in pair.splits] == [
-        "c55387ce",
-        "1c799fc8",
-        "433187f2",
-    ]
+    digests = [digest(split.samples)[:8] for split in pair.splits]
+    assert digests == ["c55387ce", "1c799fc8", "433187f2"]
 
 
 def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sample, ...]) -> None:
@@ -49,7 +40,6 @@ def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sampl
     assert found.rounds == 3
     assert check.check(found.pair).holds
     assert len(found.pair.test.samples) > len(built.test.samples)
-    assert len(found.pair.arms[0].samples) >= 0.4 * len(samples)
 
 
 def test_time_or_an_interrupt_ends_a_search_with_the_best_of_its_complete_rounds(
@@ -163,16 +153,3 @@ def test_after_any_moves_all_counts_are_right_and_a_move_taken_back_leaves_no_tr
     sets.switch_back(switched)
     sets.settle()
     assert everything(sets) == before
-
-
-@given(st.lists(st.tuples(st.floats(0.01, 10), st.floats(0, 10), st.floats(-100, 100)), min_size=1))
-def test_a_gap_is_charged_as_the_method_of_multipliers_says(
-    terms: list[tuple[float, float, float]],
-) -> None:
-    stiffness, start, gaps = zip(*terms, strict=True)
-    goal = Goal(Sets(Pool(())), lambda: 0, lambda: gaps, stiffness, start)
-    expected = -sum(max(0, p + s * g) ** 2 / (2 * s) for s, p, g in terms)
-    assert goal() == pytest.approx(expected)
-    goal.adapt()
-    for now, (s, p, g) in zip(goal.prices, terms, strict=True):
-        assert now == pytest.approx(0.9 * p + 0.1 * max(0, p + s * g))

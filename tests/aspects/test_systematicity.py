@@ -24,10 +24,6 @@ def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]
 @pytest.mark.parametrize(
     ("words", "limit", "atom", "combination", "test"),
     [
-        # Units come apart in Atom and together in Combination; abx cannot be tested, as x is alone.
-        ("a abx b ab", 0.02, "a b", "abx", "ab"),
-        # Offered first, ad would have drawn abc into Atom.
-        ("a b c d abc ad", 0.02, "a b c ad", "a b c ad", "abc"),
         # Nothing else shows a pair.
         ("a b ab", 0.02, "a b", "a b", "ab"),
         # abx could only replace ay, and then nothing would show y.
@@ -37,8 +33,6 @@ def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]
         ("a a bc d ab cd abx", 0.03, "a a bc d", "a a bc d", "ab cd"),
         # Both samples of a could make room for cdx, but one must stay.
         ("a a b c d ab cd cdx", 1, "a a b c d", "a b d cdx", "ab cd"),
-        # Samples of equal units enter the test set together.
-        ("a b ab ba ab", 0.02, "a b", "a b", "ab ba ab"),
     ],
 )
 def test_which_samples_come_into_which_set(
@@ -62,10 +56,6 @@ def test_more_restarts_never_make_the_test_set_smaller() -> None:
     sizes = [sum(len(sample.units) for sample in pair.test.samples) for pair in pairs]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
-    counts = check.check(pairs[-1]).counts
-    assert int(str(counts["pairs_in_combination"])) > 200
-    assert len(pairs[-1].test.samples) > 120
-    assert all(len(arm.samples) > 300 for arm in pairs[-1].arms)
 
 
 # --- Against the paper's words, taken literally and slowly ----------------------------------------

@@ -42,10 +42,10 @@ def test_intervals_of_a_system_that_reads_no_code_hold_zero_as_often_as_they_say
     clusters = clusters_of([each for each in sum(SPLIT, ()) for _ in range(REPEATS)])
     intervals = (
         interval(Column.of(values(COPIES, seed), GAP_OF_SAME), clusters, seed=1)
-        for seed in range(60)
+        for seed in range(40)
     )
     misses = sum(not low <= 0 <= high for low, high in filter(None, intervals))
-    assert misses <= 9  # 3 are expected; more have a probability of 0.1 %
+    assert misses <= 7  # 2 are expected; more have a probability of 0.1 %
 
 
 def test_a_half_of_one_combination_has_no_interval() -> None:
