@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
         against=options.compare,
         intervals=options.interval,
         judge=metric,
-        beside=more_metrics,
+        more=more_metrics,
         filters=options.filter,
     )
     if options.json:

@@ -151,8 +151,8 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         match self._baseline.looks_at:
             case "demonstrations":
                 by_id = _arm(request.task_name)
-                shown = [by_id[each["id"]] for each in doc["demonstrations"]]
-                return self._baseline.write(sample, twins(shown) if side else shown)
+                examples = [by_id[each["id"]] for each in doc["demonstrations"]]
+                return self._baseline.write(sample, twins(examples) if side else examples)
             case "training":
                 return self._baseline.write(sample, _training(request.task_name, *self._arm))
             case "reference":
@@ -174,9 +174,9 @@ def _as_shown(request: Instance) -> tuple[Sample, int]:
     The side of a sample's twin is 1.
     """
     numbered = enumerate(sides(sample_of(request.doc)))
-    shown = [(view, number) for number, side in numbered for view in views(side)]
+    prompts = [(view, number) for number, side in numbered for view in views(side)]
     place: int = request.idx
-    return shown[place]
+    return prompts[place]
 
 
 @cache

@@ -56,8 +56,8 @@ class TextsByUnits:
         alike = self._by_units.most_like(set(sample.units)) or self._by_words.most_like(words)
 
         def rank(second: Sample) -> tuple[float, str]:
-            others = _words(second.units)
-            return -len(words & others) / (len(words | others) or 1), second.id
+            their_words = _words(second.units)
+            return -len(words & their_words) / (len(words | their_words) or 1), second.id
 
         candidates = (self._samples[number] for number in alike or range(len(self._samples)))
         return min(candidates, key=rank).references[0]
@@ -124,10 +124,10 @@ class Baseline(NamedTuple):
 BASELINES: Mapping[str, Baseline] = {
     "copy-input": Baseline("input", copy_input),
     "copy-demonstrations": Baseline(
-        "demonstrations", lambda _, shown: " ".join(each.references[0] for each in shown)
+        "demonstrations", lambda _, examples: " ".join(each.references[0] for each in examples)
     ),
     "nearest-demonstration": Baseline(
-        "demonstrations", lambda sample, shown: TextsByUnits(shown).nearest_text(sample)
+        "demonstrations", lambda sample, examples: TextsByUnits(examples).nearest_text(sample)
     ),
     "units-joined": Baseline("training", lambda sample, training: training.units_joined(sample)),
     "nearest-training-text": Baseline(

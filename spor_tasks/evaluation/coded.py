@@ -111,7 +111,7 @@ class Prefixes(Vectors):
     """For each value, ``length`` keys and values of every layer.
 
     They are trained as a linear map, of each value and layer, of ``width`` numbers; keys and values
-    share the map. It is applied once before they are saved: without a ``width`` there is no map.
+    share the map. It is applied once before they are saved: what is loaded has neither.
     """
 
     kind = "contrastive_prefix"
@@ -216,8 +216,8 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         Raises:
             ConfigError: the prompt does not begin with the codes of a known combination.
         """
-        found = {codes(each): number for each, number in self.numbers.items()}
-        prefix = max(filter(text.startswith, found), key=len, default=None)
+        numbers = {codes(each): number for each, number in self.numbers.items()}
+        prefix = max(filter(text.startswith, numbers), key=len, default=None)
         if prefix is None:
             values = "; ".join(f"{name}: {', '.join(each)}" for name, each in self.aspects.items())
             raise ConfigError(
@@ -226,7 +226,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             )
         following: list[int]
         following = self._tokenizer(text[len(prefix) :], add_special_tokens=False)["input_ids"]
-        return [self._first + found[prefix]] * self.width + following
+        return [self._first + numbers[prefix]] * self.width + following
 
     def encode_batch(self, texts: Sequence[str], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the ids of prompts, padded on the left, and their mask."""

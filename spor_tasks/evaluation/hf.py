@@ -148,8 +148,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             settings[_FILTERS] = names
         if (seed := settings.get(_SEED)) is not None:
             beginning = json.loads(doc.get("context") or "{}").get("prefix", "")
-            given = len(self.tok_encode(beginning, add_special_tokens=False))
-            limit = max(1, settings.get(_WHOLE, 0) - given)
+            begun = len(self.tok_encode(beginning, add_special_tokens=False))
+            limit = max(1, settings.get(_WHOLE, 0) - begun)
             prompt = Seeded.from_key(prompt, limit, seed, doc.get("id"), request.idx)
         prepared = copy.copy(request)
         prepared.arguments = prompt, settings

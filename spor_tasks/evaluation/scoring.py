@@ -78,11 +78,11 @@ def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different
     if not settings:
         return plain
     prefix = _PREFIXES.get(name, name)
-    known = learned.LOADERS[prefix].settings if prefix in learned.LOADERS else ()
-    if unknown := settings.keys() - set(known):
+    allowed = learned.LOADERS[prefix].settings if prefix in learned.LOADERS else ()
+    if unknown := settings.keys() - set(allowed):
         raise ConfigError(f"the metric {name} has no {min(unknown)}", remedy="Leave it out.")
-    if known[0] not in settings:
-        raise ConfigError(f"the metric {name} needs its {known[0]}", remedy="Name it too.")
+    if allowed[0] not in settings:
+        raise ConfigError(f"the metric {name} needs its {allowed[0]}", remedy="Name it too.")
     return cast("Metric", learned.load(prefix, **settings))
 
 
@@ -96,13 +96,13 @@ def score(
     against: Path | None = None,
     intervals: bool = False,
     judge: Metric | None = None,
-    beside: Sequence[Metric] = (),
+    more: Sequence[Metric] = (),
     filters: Sequence[str] | None = None,
 ) -> Result:
     """Score the outputs in ``file``, which may be gzipped, or ``-`` for standard input.
 
     ``name`` is that of a registered metric; those with scores that correct one of its scores are
-    measured too, and so are those ``beside`` it. ``judge`` is the metric of this name with its
+    measured too, and so are ``more`` metrics. ``judge`` is the metric of this name with its
     classifier or other settings.
     ``references`` is a file of samples in the corpus's own format. The outputs are then plain
     texts, one a line; those in a `.txt` file are for the corpus's own test samples. ``per_sample``
@@ -121,17 +121,17 @@ def score(
         filters = () if source.read_labelled else known_filters.DEFAULT
     for each in filters:
         known_filters.find(each)
-    metrics = [*_with_corrections(name, judge or registered(name)), *beside]
+    metrics = [*_with_corrections(name, judge or registered(name)), *more]
     rows = _parsed(file, source, references, metrics, filters)
-    others = _parsed(against, source, references, metrics, filters) if against else []
+    second = _parsed(against, source, references, metrics, filters) if against else []
     if against:
-        _check_same(rows, others)
-    judgements = _judged(rows, metrics)
+        _check_same(rows, second)
+    judgements = _judge(rows, metrics)
     if per_sample:
         with writing(per_sample):
             write_rows(per_sample, map(_described, rows, zip(*judgements, strict=True)))
     scored = _scored(rows, judgements, metrics)
-    theirs = _scored(others, _judged(others, metrics), metrics) if against else {}
+    compared = _scored(second, _judge(second, metrics), metrics) if against else {}
     clusters = statistics.clusters_of(row.sample.cluster for row in rows)
     sha = digest(row.sample for row in rows)
     signed = f"samples:{sha[:16]}"
@@ -149,8 +149,10 @@ def score(
         sha,
         tuple(scores),
         {
-            each: statistics.difference(scored[each].column, other.column, clusters[other.outputs])
-            for each, other in theirs.items()
+            each: statistics.difference(
+                scored[each].column, theirs.column, clusters[theirs.outputs]
+            )
+            for each, theirs in compared.items()
         },
     )
 
@@ -201,10 +203,10 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
         )
     place = name_of(file)
     pairs = zip_longest([*read_lines(file)], [*corpus.read_references(references)])
-    for number, (line, known) in enumerate(pairs, start=1):
-        if line is None or known is None:
+    for number, (line, placed) in enumerate(pairs, start=1):
+        if line is None or placed is None:
             raise CorpusError(
-                f"is missing: the output for {known[0]}" if known else "is a line too many",
+                f"is missing: the output for {placed[0]}" if placed else "is a line too many",
                 where=f"{place}:{number}",
                 remedy="The file needs one line for each sample.",
             )
@@ -212,7 +214,7 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
             text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
             raise CorpusError(f"is not UTF-8: {error}", where=f"{place}:{number}") from error
-        _, sample = known
+        _, sample = placed
         name = sample.about("name") or sample.id
         yield f"{place}:{number}, sample {name}", {"id": name, "output": text}, sample
 
@@ -237,10 +239,10 @@ def _parsed(
     """Return the rows of a file with what is scored of their outputs; all have a twin or none."""
     needs_texts = any(each.needs_texts for each in metrics)
     rows: list[_Row] = []
-    for place, fields, known in _read(file, corpus, references):
+    for place, fields, own_sample in _read(file, corpus, references):
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
-        sample = known or from_row(fields, maker, where=place, needs_texts=needs_texts)
+        sample = own_sample or from_row(fields, maker, where=place, needs_texts=needs_texts)
         has_twins = (rows[0].sample if rows else sample).twin is not None
         _check(sample, place, corpus.name, metrics, has_twins=has_twins)
         names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
@@ -251,7 +253,7 @@ def _parsed(
     return rows
 
 
-def _judged(rows: Sequence[_Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:
+def _judge(rows: Sequence[_Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:
     """Return the judgements of all rows by each metric."""
     samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
     try:
@@ -263,7 +265,7 @@ def _judged(rows: Sequence[_Row], metrics: Sequence[Metric]) -> list[list[Judgem
         if len(rows) == 1:
             raise CorpusError(error.what, where=rows[0].place, remedy=error.remedy) from error
         for row in rows:  # the one at fault is to be named
-            _judged([row], metrics)
+            _judge([row], metrics)
         raise
 
 
@@ -285,8 +287,8 @@ def _scored(
         for judgement in by_row:
             tally.add(judgement.values)
         for name in tally.names:
-            found = tally.column(name), tally.outputs(name)
-            scored[name] = _Scored(*found, metric.signature)
+            column, outputs = tally.column(name), tally.outputs(name)
+            scored[name] = _Scored(column, outputs, metric.signature)
     return scored
 
 
@@ -338,16 +340,16 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     return text
 
 
-def _check_same(ones: Iterable[_Row], others: Iterable[_Row]) -> None:
+def _check_same(rows: Iterable[_Row], second: Iterable[_Row]) -> None:
     """Refuse two files that are not of the same samples."""
     remedy = "Two systems are compared on the same samples in the same order."
-    for one, other in zip_longest(ones, others):
-        if one is None or other is None:
-            fault, where = "has no counterpart in the other file", (one or other).place
+    for row, match in zip_longest(rows, second):
+        if row is None or match is None:
+            fault, where = "has no counterpart in the other file", (row or match).place
             raise ResultError(fault, where=where, remedy=remedy)
-        if (one.sample.id, one.sample.twin is None) != (other.sample.id, other.sample.twin is None):
-            fault = f"is another sample than {other.place}"
-            raise ResultError(fault, where=one.place, remedy=remedy)
+        if (row.sample.id, row.sample.twin is None) != (match.sample.id, match.sample.twin is None):
+            fault = f"is another sample than {match.place}"
+            raise ResultError(fault, where=row.place, remedy=remedy)
 
 
 def _described(row: _Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
