@@ -1,6 +1,5 @@
 """The base of benchmarks: sets declared as data (`sets.toml`), and the plainest tables of them."""
 
-import hashlib
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -13,7 +12,7 @@ import msgspec
 from spor_tasks.benchmarks import published
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SetName, SplitPair
+from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Grid, by_metric, section_title
@@ -87,35 +86,6 @@ def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> SplitPair:
     return sets.read(name)
 
 
-class Changed(Sequence[Sample]):
-    """Samples that are changed when they are read, as tables may not fit in memory.
-
-    ``name`` is that of the change, for the digest.
-    """
-
-    def __init__(
-        self, samples: Sequence[Sample], change: Callable[[Sample], Sample], name: str
-    ) -> None:
-        self._samples, self._change, self._name = samples, change, name
-
-    @property
-    def sha256(self) -> str | None:
-        """The digest; None if it is not known without reading the samples."""
-        sha256: str | None = getattr(self._samples, "sha256", None)
-        return sha256 and hashlib.sha256(f"{self._name} {sha256}".encode()).hexdigest()
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __iter__(self) -> Iterator[Sample]:
-        return map(self._change, self._samples)
-
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
-        if isinstance(index, slice):
-            return Changed(self._samples[index], self._change, self._name)
-        return self._change(self._samples[index])
-
-
 class _Group(msgspec.Struct):
     """Sets that differ only in corpus, aspect and part."""
 
@@ -184,4 +154,4 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> S
     tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
     fields["trained_on"] = SetName(**(name._asdict() | arms_of))
     fields["tags"] = [tag for tag in tags if tag != fields["task"]]
-    return msgspec.convert(fields | {"tasks": fields}, SetSpec)
+    return msgspec.convert(fields, SetSpec)

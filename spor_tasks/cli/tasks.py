@@ -124,7 +124,7 @@ def _table(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
             str(name.part) if has_parts else "yes"
         )
     for spec in specs:
-        for variant in (*spec.decodings, *(["icl_ARM"] if spec.tasks.in_context else [])):
+        for variant in (*spec.decodings, *(["icl_ARM"] if spec.in_context else [])):
             rows[f"…_{variant}"][spec.name.corpus] = ["yes"]
     yield [specs[0].benchmark, *corpora]
     for task, cells in rows.items():

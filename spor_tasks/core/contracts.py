@@ -40,24 +40,6 @@ def without_twin(score: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskOptions:
-    """The facts about the tasks over a set that only their files need."""
-
-    template: str = "_base"
-    """The file that a task includes."""
-    in_context: bool = True
-    """Whether each arm has a task with demonstrations."""
-    shots: int = 8
-    """The number of demonstrations, at most."""
-    version: float = 1.0
-    tags: tuple[str, ...] = ()
-    """The names that stand for the greedy task and others.
-
-    In-context tasks of a benchmark with aspects have their own.
-    """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SetSpec:
     """A test set, the training arms that it is compared over, and how outputs for it are judged."""
 
@@ -92,7 +74,19 @@ class SetSpec:
     """Differences of these scores that tables have."""
     decodings: tuple[str, ...] = ()
     """The other ways to decode that have tasks."""
-    tasks: TaskOptions = TaskOptions()
+    template: str = "_base"
+    """The file that a task file includes."""
+    in_context: bool = True
+    """Whether each arm has a task with demonstrations."""
+    shots: int = 8
+    """The number of demonstrations, at most."""
+    version: float = 1.0
+    """The version of the tasks."""
+    tags: tuple[str, ...] = ()
+    """The names that stand for the greedy task and others.
+
+    In-context tasks of a benchmark with aspects have their own.
+    """
     splits: tuple[str, ...] = ()
     """The splits that answers to the task may be read under, one at a time."""
     split_of: SetName | None = None

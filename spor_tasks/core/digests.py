@@ -1,4 +1,4 @@
-"""SHA-256 digests of samples and files."""
+"""SHA-256 digests of samples, texts and files."""
 
 import hashlib
 from collections.abc import Iterable
@@ -20,6 +20,11 @@ def digest(samples: Iterable[Sample]) -> str:
     for sample in samples:
         sha.update(encode_row(to_row(sample)))
     return sha.hexdigest()
+
+
+def sha256_of_text(text: str) -> str:
+    """Return the SHA-256 of a text in UTF-8."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sha256_of(path: Path) -> str:

@@ -145,16 +145,8 @@ class Sample:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts for tasks of likelihoods, one for each prompt.
-
-        A pair has its own and the false one, a sample with rivals its own each time.
-        """
-        match self.challenge:
-            case Contrast(text=other):
-                return self.target, other
-            case Rivals(units=rivals):
-                return (self.target,) * (1 + len(rivals))
-        return (self.target,)
+        """The texts for tasks of likelihoods, one for each prompt."""
+        return tuple(view.target for view in views(self))
 
     def about(self, key: str) -> str | None:
         """Return a text of the context, or None if the context lacks it."""
@@ -185,13 +177,17 @@ def side_of_each(sample: Sample, outputs: int) -> tuple[Sample, ...]:
 
 
 def views(sample: Sample) -> Iterator[Sample]:
-    """Yield the sample as each of its prompts shows it: with its own, or other, units."""
+    """Yield the sample as each of its prompts shows it: with its own, or other, units.
+
+    The target of a view is the text for its prompt: of a pair the false one after the own one.
+    """
     for side in sides(sample):
         match side.challenge:
             case Orders(inputs, _):
                 yield from (reordered(side, order) for order in inputs)
-            case Contrast(units=others):
-                yield from (side, replace(side, units=others))
+            case Contrast(others, text, _):
+                context = {**side.context, "target": text}
+                yield from (side, replace(side, units=others, context=context))
             case Rivals(units=rivals):
                 yield from (side, *(replace(side, units=units) for units in rivals))
             case _:
@@ -240,22 +236,33 @@ class Deferred(Sequence[Sample]):
     """Samples that are read when the first of them is needed, which may take seconds.
 
     ``sha256`` is the digest of all of them (:func:`spor_tasks.core.digests.digest`), None if their
-    file is not here.
+    file is not here. ``change`` is applied to a sample each time that it is requested, since many
+    changed samples may not fit in memory.
     """
 
-    def __init__(self, read: Callable[[], tuple[Sample, ...]], sha256: str | None) -> None:
+    def __init__(
+        self,
+        read: Callable[[], Sequence[Sample]],
+        sha256: str | None,
+        change: Callable[[Sample], Sample] = lambda sample: sample,
+    ) -> None:
         self.sha256 = sha256
-        self._read = read
+        self._read, self._change = read, change
 
     @cached_property
-    def _samples(self) -> tuple[Sample, ...]:
+    def _samples(self) -> Sequence[Sample]:
         return self._read()
 
     def __len__(self) -> int:
         return len(self._samples)
 
+    def __iter__(self) -> Iterator[Sample]:
+        return map(self._change, self._samples)
+
     def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
-        return self._samples[index]
+        if isinstance(index, slice):
+            return tuple(map(self._change, self._samples[index]))
+        return self._change(self._samples[index])
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def task_texts(
     """
     pinned = {} if pair is None else {"test_sha256": digest(pair.test.samples)}
     variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.decodings)]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.tasks.in_context]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.in_context]
     for variant in variants:
         task = _task(spec, variant, templates, {**more, **pinned})
         yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
@@ -52,7 +52,7 @@ def task_texts(
 def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None) -> Sequence[str]:
     """Return the tags of a task, given what distinguishes it from the greedy one."""
     if decoding is None and icl_arm is None:
-        return spec.tasks.tags
+        return spec.tags
     if icl_arm is None or not spec.is_default or spec.name.aspect == spec.benchmark:
         return ()
     of_corpus = f"{spec.benchmark}_{spec.name.corpus}_icl"
@@ -65,10 +65,10 @@ def _task(
     spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
     decoding, arm = variant.get("decoding"), variant.get("icl_arm")
-    templates = [spec.tasks.template, *([f"_{decoding}"] if decoding else [])]
+    templates = [spec.template, *([f"_{decoding}"] if decoding else [])]
     included = [f"{folder}/{template}" for template in templates]
     metadata = {
-        "version": spec.tasks.version,
+        "version": spec.version,
         "benchmark": spec.benchmark,
         **spec.name._asdict(),
         **variant,
@@ -77,7 +77,7 @@ def _task(
     task = {
         "include": included if decoding else included[0],
         "task": spec.task_name(arm, decoding),
-        "num_fewshot": spec.tasks.shots if arm else None,
+        "num_fewshot": spec.shots if arm else None,
         "tag": list(_tags(spec, decoding, arm)),
         "metadata": {key: value for key, value in metadata.items() if value is not None},
     }

@@ -80,7 +80,7 @@ def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any
     package, decode as SPOR's.
     """
     templates = TEMPLATES if spec is None else FOLDER / spec.benchmark
-    own = templates / spec.tasks.template if spec is not None and templates.is_dir() else None
+    own = templates / spec.template if spec is not None and templates.is_dir() else None
     template = _template(own or TEMPLATES / "_base")
     chosen = template["generation_kwargs"]
     searching = next(templates.glob("_beam*"), None)

@@ -307,9 +307,9 @@ def demonstrations() -> Keys:
         spec = find_set(name)
         if name[0] == "compmctg" or "c2f" in str(name[3]):
             continue
-        for arm in spec.arms if spec.tasks.in_context else ():
+        for arm in spec.arms if spec.in_context else ():
             yield f"{key_of(name)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
-        if spec.tasks.in_context:
+        if spec.in_context:
             yield f"{key_of(name)}/fewshot", partial(_contexts, spec.task, 3)
 
 

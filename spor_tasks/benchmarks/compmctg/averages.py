@@ -4,6 +4,7 @@ First a score is averaged over the datasets, then over the kinds of texts. So th
 that of averaged accuracies, not the mean of the datasets' gaps.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -41,8 +42,7 @@ _ABOUT = (
 )
 
 Averages: TypeAlias = Mapping[str, float]
-"""Scores by column: the kind of texts for accuracy, and with `_ppl` for perplexity."""
-
+"""Scores by column, NaN if unknown: a kind of texts for accuracy, with `_ppl` for perplexity."""
 
 _System: TypeAlias = tuple[str, str]
 """A row of a table: a model and an arm."""
@@ -62,38 +62,32 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
 def averages(scores: Mapping[tuple[str, str], float]) -> Averages:
     """Return the averages of one system from its scores by dataset and column.
 
-    A column without the scores of all datasets is left out, and so is what is made of it.
+    A column without the scores of all datasets is NaN, and so is what is made of it.
     """
-    averaged = {}
-    for column in dict.fromkeys(column for _, column in scores):
-        values = [scores[each, column] for each in _DATASETS if (each, column) in scores]
-        if len(values) == len(_DATASETS):
-            averaged[column] = fmean(values)
-    return {**averaged, **derived(averaged)}
-
-
-def derived(scores: Averages) -> Averages:
-    """Return A, P and G over all kinds of texts, where these are known, and Few-Shot's G."""
-    means = {}
-    for name, end in (("acc", ""), ("ppl", "_ppl")):
-        values = [scores[kind + end] for kind in _KINDS if kind + end in scores]
-        if len(values) == len(_KINDS):
-            means[name] = fmean(values)
-    gaps = {
-        protocol: relative_gap(scores[f"{protocol}_id"], scores[f"{protocol}_comp"])
-        for protocol in ("holdout", "acd", "fewshot")
-        if f"{protocol}_comp" in scores and scores.get(f"{protocol}_id")
+    averaged = {
+        column: fmean(scores.get((dataset, column), math.nan) for dataset in _DATASETS)
+        for column in _with_ppl((*_KINDS, *_FEW))
     }
-    if {"holdout", "acd"} <= gaps.keys():
-        means["gap"] = fmean([gaps["holdout"], gaps["acd"]])
-    if "fewshot" in gaps:
-        means["fewshot_gap"] = gaps["fewshot"]
-    return means
+    return averaged | derived(averaged)
+
+
+def derived(scores: Averages) -> dict[str, float]:
+    """Return A, P and G over all kinds of texts, and Few-Shot's G."""
+    holdout, acd, fewshot = (
+        relative_gap(scores[f"{protocol}_id"], scores[f"{protocol}_comp"])
+        for protocol in ("holdout", "acd", "fewshot")
+    )
+    return {
+        "acc": fmean(scores[kind] for kind in _KINDS),
+        "ppl": fmean(scores[f"{kind}_ppl"] for kind in _KINDS),
+        "gap": fmean([holdout, acd]),
+        "fewshot_gap": fewshot,
+    }
 
 
 def relative_gap(in_training: float, comp: float) -> float:
     """Return how much lower the compositional accuracy is, in per cent of the other one."""
-    return 100 * (in_training - comp) / in_training
+    return 100 * (in_training - comp) / in_training if in_training else math.nan
 
 
 def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, str], float]]:
@@ -126,9 +120,9 @@ def _grid(
     title: str, columns: Sequence[str], by_system: Mapping[_System, Averages]
 ) -> Iterator[Grid]:
     runs: list[Line] = [
-        (*system, *(_number(averaged.get(column)) for column in columns))
+        (*system, *(_number(averaged[column]) for column in columns))
         for system, averaged in by_system.items()
-        if not averaged.keys().isdisjoint(columns)
+        if not all(math.isnan(averaged[column]) for column in columns)
     ]
     if runs:
         paper, notes = _paper(columns)
@@ -141,7 +135,7 @@ def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     notes, paper_lines = list[str](), list[Line]()
     of_averages = lines(sets.BENCHMARK)[SetName(sets.BENCHMARK, "", "averages")]
     for model, printed in groupby(of_averages, lambda line: line["model"]):
-        cells = dict.fromkeys(columns, _number(None))
+        cells = dict.fromkeys(columns, _number(math.nan))
         for line in printed:
             if line["metric"] in cells:
                 notes += filter(None, [line["note"]])
@@ -151,8 +145,8 @@ def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
     return tuple(paper_lines), tuple(notes)
 
 
-def _number(value: float | None, notes: tuple[int, ...] = ()) -> Number:
-    return Number("" if value is None else f"{value:.2f}", notes=notes)
+def _number(value: float, notes: tuple[int, ...] = ()) -> Number:
+    return Number("" if math.isnan(value) else f"{value:.2f}", notes=notes)
 
 
 def _header(column: str) -> str:

@@ -3,7 +3,6 @@
 The requests need no file. Training texts are read when they are needed.
 """
 
-import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,8 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from spor_tasks.benchmarks.compmctg.splits import Partition
-from spor_tasks.benchmarks.declared import Changed
-from spor_tasks.core.digests import sha256_of
+from spor_tasks.core.digests import sha256_of, sha256_of_text
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
@@ -79,7 +77,7 @@ def pair(name: SetName, design: Design, under: Sequence[Partition]) -> SplitPair
         combination: "".join(str(int(combination in each)) for each in unseen)
         for combination in design.space.combinations
     }
-    test = Changed(_requests(design), partial(_marked, marks), "requests")
+    test = Deferred(lambda: _requests(design), None, partial(_marked, marks))
     arm = tuple(arms) if len(arms) == 1 else ()
     return SplitPair(name, arm, Split("test", test))
 
@@ -97,7 +95,7 @@ def _requests(design: Design) -> tuple[Sample, ...]:
     corpus = design.space.name
     return tuple(
         Sample(
-            _sha256(corpus, combination, prefix, repeat)[:16],
+            sha256_of_text(json.dumps([corpus, combination, prefix, repeat]))[:16],
             corpus,
             reader.units_of(design.space, combination),
             (),
@@ -107,10 +105,6 @@ def _requests(design: Design) -> tuple[Sample, ...]:
         for prefix in design.prefixes
         for combination in design.space.combinations
     )
-
-
-def _sha256(*content: object) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _training_texts(design: Design, unseen: frozenset[Combination]) -> Sequence[Sample]:
@@ -124,7 +118,9 @@ def _training_texts(design: Design, unseen: frozenset[Combination]) -> Sequence[
     if space.name == MINI:
         return _of_seen(COMPMCTG_MINI.part("train"), unseen)
     path = design.file("gen")
-    sha256 = _sha256(sorted(unseen), sha256_of(path)) if path.is_file() else None
+    sha256 = None
+    if path.is_file():
+        sha256 = sha256_of_text(json.dumps([sorted(unseen), sha256_of(path)]))
     return Deferred(
         lambda: _complete(_of_seen(_texts(path, space), unseen), path, space, unseen), sha256
     )

@@ -3,12 +3,12 @@
 The sets of one training set have its arm in common, so that one checkpoint answers all of them.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
+from spor_tasks.core.digests import sha256_of_text
 from spor_tasks.core.sample import (
     Contrast,
     Deferred,
@@ -88,7 +88,7 @@ def _arm(corpus: str, variant: Variant) -> Sequence[Sample]:
     if corpus != LogicNLG.name:
         return _varied(LOGICNLG_MINI.part("train"), variant)
     blobs = (sources.LOGICNLG.files()[file].blob for file in ("data/train_lm.json", "all_csv.zip"))
-    sha256 = hashlib.sha256(" ".join([variant, *blobs]).encode()).hexdigest()
+    sha256 = sha256_of_text(" ".join([variant, *blobs]))
     return Deferred(lambda: _varied(reader.read_part("train"), variant), sha256)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from spor_tasks.core.contracts import Gap, SetSpec, TaskOptions, of_twin
+from spor_tasks.core.contracts import Gap, SetSpec, of_twin
 from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.twins import CORPORA, twins_of
 
@@ -46,10 +46,9 @@ def _of_twins(spec: SetSpec) -> SetSpec:
         outputs=2 * spec.outputs,
         is_default=False,
         decodings=(),
-        tasks=TaskOptions(
-            in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
-            tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
-        ),
+        in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
+        version=1.0,
+        tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
     )
 
 

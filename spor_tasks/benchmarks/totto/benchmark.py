@@ -8,9 +8,10 @@ from functools import partial
 from typing import cast
 
 from spor_tasks.benchmarks import declared
-from spor_tasks.benchmarks.declared import Changed, DeclaredSets
+from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.totto import tables
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
+from spor_tasks.core.digests import sha256_of_text
+from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
@@ -43,7 +44,9 @@ class ToTTo(DeclaredSets):
         train: Sequence[Sample] = tuple(map(change, TOTTO_MINI.part("train")))
         test = TOTTO_MINI.part("test")
         if name.corpus == self.name:
-            train = Changed(reader.part("train"), change, variant)
+            file = reader.part("train")
+            sha256 = file.sha256 and sha256_of_text(f"{variant} {file.sha256}")
+            train = Deferred(lambda: file, sha256, change)
             test = reader.part("dev" if name.protocol == "published" else "test")
         arm = Split("train", train)
         return SplitPair(name, (arm,), Split("test", tuple(map(change, test))))
