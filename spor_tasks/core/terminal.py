@@ -28,7 +28,7 @@ def guarded() -> Iterator[None]:
 
     Characters that the stream's encoding lacks are written as codes, and so is every character
     that :func:`visible` replaces, whoever prints or logs it. Line ends, tabs and the moves of
-    progress bars pass. Colours of other packages are dropped; :func:`unguarded` is for our own.
+    progress bars pass. Colours are dropped.
     """
     with redirect_stdout(_guard(sys.stdout)), redirect_stderr(_guard(sys.stderr)):
         yield
@@ -40,12 +40,7 @@ def _guard(stream: TextIO | None) -> TextIO | None:
         return None
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
-    return cast("TextIO", _Guarded(unguarded(stream)))
-
-
-def unguarded(stream: TextIO) -> TextIO:
-    """Return the stream behind a guarded one, for text that is already harmless."""
-    return stream.stream if isinstance(stream, _Guarded) else stream
+    return cast("TextIO", _Guarded(stream))
 
 
 class _Guarded:

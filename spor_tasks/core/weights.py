@@ -54,10 +54,18 @@ def digest_weights(folder: Path) -> str:
         ConfigError: the folder has no weight files, or one cannot be read.
     """
     try:
-        states = [(path, path.stat()) for path in weight_files(folder)]
-        return _digest(tuple((path, s.st_size, s.st_mtime_ns) for path, s in states))
+        files = sorted(folder.glob("*model*.safetensors")) or sorted(folder.glob("*model*.bin"))
+        states = [(path, path.stat()) for path in files]
+        sha256 = _digest(tuple((path, s.st_size, s.st_mtime_ns) for path, s in states))
     except OSError as error:
         raise ConfigError(f"cannot be read: {error}", where=folder) from error
+    if not files:
+        raise ConfigError(
+            "has no weight files",
+            where=folder,
+            remedy="Give the folder of a saved checkpoint or adapter.",
+        )
+    return sha256
 
 
 @lru_cache(maxsize=16)
@@ -68,19 +76,3 @@ def _digest(states: tuple[tuple[Path, int, int], ...]) -> str:
             own = hashlib.file_digest(file, "sha256").hexdigest()
         sha.update(f"{path.name} {own}\n".encode())
     return sha.hexdigest()
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """Return the files in which transformers and peft saved a model's weights.
-
-    Raises:
-        ConfigError: there are none.
-    """
-    files = sorted(folder.glob("*model*.safetensors")) or sorted(folder.glob("*model*.bin"))
-    if not files:
-        raise ConfigError(
-            "has no weight files",
-            where=folder,
-            remedy="Give the folder of a saved checkpoint or adapter.",
-        )
-    return files

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tqdm import tqdm
 
-from spor_tasks.core.terminal import Parser, guarded, unguarded
+from spor_tasks.core.terminal import Parser, guarded
 
 KINDS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 TEXTS = st.text() | st.text("\x1b[31mAK]52;c\x07\x9b\u202e\u2066\r\n\t b")
@@ -59,13 +59,6 @@ def test_bars_move_as_they_did() -> None:
 
     assert "\x1b[A" in bars(nullcontext())
     assert bars(guarded()) == bars(nullcontext())
-
-
-def test_our_own_colours_go_past_the_guard(capsys: pytest.CaptureFixture[str]) -> None:
-    with guarded(), guarded():
-        print("\x1b[1mbold", file=unguarded(sys.stdout))
-    assert capsys.readouterr().out == "\x1b[1mbold\n"
-    assert unguarded(sys.stdout) is sys.stdout
 
 
 def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ The requests need no file. Training texts are read when they are needed.
 """
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -71,15 +71,14 @@ def own(path: Path, _sha256: str) -> Design:
 
 def pair(name: SetName, design: Design, under: Sequence[Partition]) -> SplitPair:
     """Return the requests, marked under some splits, and the arm if it is a single split."""
-    unseen = [frozenset(split.unseen) for split in under]
-    arms = [Split("train", _training_texts(design, each)) for each in unseen]
+    unseen = [{*split.unseen} for split in under]
     marks = {
         combination: "".join(str(int(combination in each)) for each in unseen)
         for combination in design.space.combinations
     }
     test = Deferred(lambda: _requests(design), None, partial(_marked, marks))
-    arm = tuple(arms) if len(arms) == 1 else ()
-    return SplitPair(name, arm, Split("test", test))
+    arms = [Split("train", _training_texts(design, split)) for split in under]
+    return SplitPair(name, tuple(arms) if len(under) == 1 else (), Split("test", test))
 
 
 def _marked(marks: Mapping[Combination, str], request: Sample) -> Sample:
@@ -107,39 +106,29 @@ def _requests(design: Design) -> tuple[Sample, ...]:
     )
 
 
-def _training_texts(design: Design, unseen: frozenset[Combination]) -> Sequence[Sample]:
+def _training_texts(design: Design, split: Partition) -> Sequence[Sample]:
     """Return the labelled texts of seen combinations, which are read when they are needed.
 
     Raises:
         CorpusError: when they are read, the file is missing or malformed, or has no text with a
             value that seen combinations have.
     """
-    space = design.space
-    if space.name == MINI:
-        return _of_seen(COMPMCTG_MINI.part("train"), unseen)
-    path = design.file("gen")
-    sha256 = None
+    if design.space.name == MINI:
+        return _of_seen(COMPMCTG_MINI.part("train"), split)
+    path, sha256 = design.file("gen"), None
     if path.is_file():
-        sha256 = sha256_of_text(json.dumps([sorted(unseen), sha256_of(path)]))
-    return Deferred(
-        lambda: _complete(_of_seen(_texts(path, space), unseen), path, space, unseen), sha256
-    )
+        sha256 = sha256_of_text(json.dumps([sorted(split.unseen), sha256_of(path)]))
+    return Deferred(lambda: _read(path, design.space, split), sha256)
 
 
-def _of_seen(samples: Iterable[Sample], unseen: Container[Combination]) -> tuple[Sample, ...]:
-    return tuple(sample for sample in samples if reader.combination_in(sample) not in unseen)
+def _of_seen(samples: Iterable[Sample], split: Partition) -> tuple[Sample, ...]:
+    seen = {*split.seen}
+    return tuple(sample for sample in samples if reader.combination_in(sample) in seen)
 
 
-@cache
-def _texts(path: Path, space: Space) -> tuple[Sample, ...]:
-    return tuple(reader.read(path, space))
-
-
-def _complete(
-    texts: tuple[Sample, ...], path: Path, space: Space, unseen: Container[Combination]
-) -> tuple[Sample, ...]:
-    seen = (each for each in space.combinations if each not in unseen)
-    needed = dict.fromkeys(unit for each in seen for unit in reader.units_of(space, each))
+def _read(path: Path, space: Space, split: Partition) -> tuple[Sample, ...]:
+    texts = _of_seen(_texts(path, space), split)
+    needed = dict.fromkeys(unit for each in split.seen for unit in reader.units_of(space, each))
     present = {unit for sample in texts for unit in sample.units}
     if lacking := [" ".join(unit) for unit in needed if unit not in present]:
         raise CorpusError(
@@ -148,3 +137,8 @@ def _complete(
             remedy="Add texts with each value, or leave the value out of the space.",
         )
     return texts
+
+
+@cache
+def _texts(path: Path, space: Space) -> tuple[Sample, ...]:
+    return tuple(reader.read(path, space))
