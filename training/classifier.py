@@ -33,11 +33,11 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows, read_text
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.corpora.compmctg.outputs import TEXT, read_outputs
+from spor_tasks.corpora.compmctg.outputs import TEXT
 from spor_tasks.corpora.compmctg.reader import TEXT as REVIEW
-from spor_tasks.corpora.compmctg.reader import combination_in, file_of
+from spor_tasks.corpora.compmctg.reader import combination_in, file_of, units_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
 from spor_tasks.metrics.readers import device_of, identity_of
 from training.bases import versions
@@ -131,15 +131,12 @@ def read_labelled(corpus: str, path: Path | None = None) -> tuple[Sample, ...]:
     if path is None:
         is_published = corpus in SPACES
         path = file_of(corpus, "cls") if is_published else Path(corpus).with_name("cls.jsonl")
-    rows = (
-        (where, {**row, TEXT: row[REVIEW]} if REVIEW in row else row)
-        for where, row in read_rows(path)
-    )
-    samples = []
-    for where, row, sample in read_outputs(rows, space):
-        if sample is None or not isinstance(text := row["output"], str) or not text.strip():
+    make, samples = SampleMaker(space.name), []
+    for where, row in read_rows(path):
+        text = row.get(REVIEW, row.get(TEXT))
+        if not isinstance(text, str) or not text.strip():
             raise CorpusError(f"has no text in `{REVIEW}` or `{TEXT}`", where=where)
-        samples.append(Sample(sample.id, space.name, sample.units, (text,)))
+        samples.append(make(units_of(space, space.combination(row, where)), [text]))
     if not samples:
         raise CorpusError("holds no row", where=path)
     return tuple(samples)

@@ -4,7 +4,6 @@ import io
 import logging
 import math
 import os
-import pickle
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import atomic_write, open_file, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
+from spor_tasks.harness.checkpoints import loading
 from spor_tasks.metrics.base import score_info
 from training import processes
 from training.bases import KINDS, Base, git_commit, versions
@@ -171,7 +171,7 @@ class Unfinished:
         """
         if not os.path.lexists(self.path):
             return None
-        try:
+        with loading(str(self.path), "Delete it; training then starts from step 1."):
             with open_file(self.path) as file:
                 saved = torch.load(file, map_location="cpu", weights_only=True)
             differences = sorted(key for key, *_ in differing_keys(saved["facts"], self._facts))
@@ -181,15 +181,6 @@ class Unfinished:
                 if "cuda" in random:
                     torch.cuda.set_rng_state(random["cuda"], self._team.device)
                 return dict(saved["state"])
-        except Exception as error:  # of torch, about a damaged file
-            what = f"{type(error).__name__}: {error}"
-            if isinstance(error, pickle.UnpicklingError):  # torch's text says how to load it still
-                what = "training did not write it"
-            raise ConfigError(
-                f"cannot be read: {what}",
-                where=self.path,
-                remedy="Delete it; training then starts from step 1.",
-            ) from error
         if not discard_others:
             raise ConfigError(
                 f"is of a run with other {', '.join(differences)}",

@@ -255,8 +255,7 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     transformers_logging.disable_progress_bar()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # peft and transformers deprecate each other
+        with warnings.catch_warnings(action="ignore"):  # peft and transformers deprecate each other
             yield
     finally:
         logger.setLevel(level)

@@ -82,8 +82,7 @@ class Coded(Likelihood):
             for unit in sample.units:
                 values.setdefault(unit[0], {})[unit[-1]] = None
         self.pool = tuple(dict.fromkeys(combinations[row.sample] for row in self.rows.rows))
-        base, sizes = material.base, to_dict(settings)
-        del sizes["weight"], sizes["contrasts"]
+        base, sizes = material.base, to_dict(settings, {"weight", "contrasts"})
         aspects = {aspect: tuple(names) for aspect, names in values.items()}
         vectors = partial(self.vectors, **sizes)
         self.model = model = CodedModel(base.model, base.tokenizer, aspects, vectors)
