@@ -4,18 +4,15 @@ import json
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import typed
-from spor_tasks.corpora.logicnlg.linearize import linked_columns, table_of, typed_table
 from spor_tasks.corpora.logicnlg.linking import Linked, Linker
 from spor_tasks.corpora.logicnlg.runs import plain
 from tests.support import golden
-from tests.support.soak import soak
 
 CITIES = Table(
     ("city", "population", "first mayor"),
@@ -55,18 +52,13 @@ def test_counts_are_distinguished_from_compared_numbers() -> None:
     compared = link("Springfield has a population of more than 15.5")
     assert ("population", 15.5) in compared.numbers
     assert "<COMPUTE" in compared.sentence
-
-
-def test_number_words_commas_and_accents() -> None:
     assert plain("One of 1,000, and two hundred") == "1 of 1000 and 200"
-    assert link("aarhus and arhus").texts == (("city", "århus"),)
 
 
 def test_a_sentence_about_something_else_has_the_first_columns() -> None:
     linked = link("it rains")
     assert (linked.texts, linked.numbers, linked.columns) == ((), (), (0, 1, 2))
     assert linked.template == "it rains"
-    assert link("it rains", Table(("a", "b"), ())).columns == (0, 1)
     assert link("it rains", Table((), ())).columns == ()
 
 
@@ -116,21 +108,3 @@ def test_links_are_mostly_those_of_the_published_code(logicnlg_dir: Path, golden
         equal.update(name for name, agree in agrees.items() if agree)
         equal["all"] += all(agrees.values())
     assert equal == {"normalized": 323, "links": 314, "sentence": 343, "buffers": 357, "all": 310}
-
-
-@pytest.mark.parametrize(
-    ("part", "columns", "in_order", "templates"),
-    [soak("val", 2332, 2315, 2213), soak("test", 2433, 2423, 2334)],
-)
-def test_about_half_of_the_columns_and_templates_are_those_of_the_data(
-    logicnlg_dir: Path, part: reader.Part, columns: int, in_order: int, templates: int
-) -> None:
-    equal, linkers = [0, 0, 0], dict[str, Linker]()
-    for sample in reader.read_part(part, logicnlg_dir):
-        name, title = str(sample.about("name")), str(sample.about("title"))
-        linker = linkers.setdefault(name, Linker(table_of(sample), typed_table(sample), title))
-        linked, of_data = linker.link(sample.target), linked_columns(sample)
-        equal[0] += set(linked.columns) == set(of_data)
-        equal[1] += linked.columns == of_data
-        equal[2] += linked.template == sample.about("template")
-    assert equal == [columns, in_order, templates]

@@ -17,12 +17,10 @@ from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import read_outputs, reader
 from spor_tasks.corpora.logicnlg.linearize import (
     MOST_TOKENS,
-    body,
     in_variant,
     linearize,
     linked_columns,
     published,
-    typed_table,
 )
 from spor_tasks.text import gpt2
 
@@ -38,19 +36,13 @@ def sample(*columns: int) -> Sample:
     return Sample("0", "logicnlg", units, ("Oslo is larger .",), context)
 
 
-def test_a_published_prompt_has_the_linked_columns_in_their_order() -> None:
+def test_a_prompt_shows_the_linked_columns_or_the_whole_table() -> None:
     assert published(sample(1, 0)) == (
         'Given the table title of "norway" .In row 1 , the people is 7 , the city is Oslo Ås . '
         "In row 2 , the people is 3 , the city is Bergen .Start describing :"
     )
-    spaced = published(in_variant(sample(0), "spaced"))
-    assert '" . In row 1 , ' in spaced
-    assert spaced.endswith(" . Start describing : ")
     full = published(in_variant(sample(0), "full_table"))
     assert "the city is Oslo Ås , the people is 7 , the area is 1.5 ." in full
-
-
-def test_an_instruction_shows_the_whole_table_and_names_the_linked_columns() -> None:
     text = linearize(sample(0, 1), "instruction")
     assert "| oslo ås | 7 | 1.5 |" in text
     assert 'the columns "city" and "people"' in text
@@ -173,18 +165,6 @@ def test_prompts_of_pairs_are_the_published_ones(samples: Samples, golden: Seque
             assert ids(published(shown)) == row[f"pair_gpt_{side}"]["desc_ids"]
             coarse = in_variant(shown, "coarse_to_fine")
             assert ids(published(coarse)) == row[f"pair_c2f_{side}"]["desc_ids"]
-
-
-@pytest.mark.soak
-def test_the_share_of_tables_that_are_cut(samples: Samples) -> None:
-    def is_cut(one: Sample, columns: Sequence[int]) -> bool:
-        text = body(typed_table(one), columns).rstrip()
-        return gpt2.first_tokens(text, MOST_TOKENS) != text
-
-    for part, count in (("val", 160), ("test", 146)):
-        assert sum(is_cut(one, linked_columns(one)) for one in samples[part]) == count
-    every = (is_cut(one, range(len(typed_table(one).columns))) for one in samples["test"])
-    assert sum(every) == 1_227
 
 
 # --- Outputs --------------------------------------------------------------------------------------

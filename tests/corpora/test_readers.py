@@ -27,7 +27,7 @@ from spor_tasks.core.sample import (
     challenge_of,
 )
 from spor_tasks.core.table import from_json
-from spor_tasks.corpora import own, sources
+from spor_tasks.corpora import own
 from spor_tasks.corpora.compmctg import reader as compmctg
 from spor_tasks.corpora.compmctg.outputs import read_outputs
 from spor_tasks.corpora.compmctg.spaces import YELP
@@ -121,21 +121,16 @@ def test_rows_of_one_mr_become_one_sample_without_texts_that_lack_a_unit() -> No
 @pytest.mark.parametrize(
     ("mr", "text"),
     [
-        ("food[Fish]", "There is fish."),
-        ("name[Gull]", "The Gull."),
-        ("name[Gull], familyFriendly[yes]", "The Gull is family friendly."),
-        ("name[Gull], food[Fish]", "The Gull."),
-        (
-            "name[Gull], " + ", ".join(f"unit{i}[value{i}]" for i in range(8)),
-            "Gull " + " ".join(f"value{i}" for i in range(8)),
-        ),
+        ("food[Fish]", "There is fish."),  # no name
+        ("name[Gull]", "The Gull."),  # no unit
+        ("name[Gull], familyFriendly[yes]", "The Gull is family friendly."),  # only a yes
+        ("name[Gull], food[Fish]", "The Gull."),  # no reference is left
+        ("name[Gull]" + "".join(f", u{i}[v{i}]" for i in range(8)), "v0 v1 v2 v3 v4 v5 v6 v7"),
     ],
-    ids=["no name", "no unit", "only a yes", "no reference left", "eight units"],
 )
 def test_the_paper_leaves_these_out(mr: str, text: str) -> None:
-    assert [sample.references for sample in read_e2e((mr, text), (FISH, FISH_TEXT))] == [
-        (FISH_TEXT,)
-    ]
+    samples = read_e2e((mr, text), (FISH, FISH_TEXT))
+    assert [sample.references for sample in samples] == [(FISH_TEXT,)]
 
 
 def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Path) -> None:
@@ -178,11 +173,7 @@ def test_slots_are_read_as_they_were_written(slots: list[tuple[str, str]]) -> No
 
 def test_the_published_viggo(viggo_dir: Path, tmp_path: Path) -> None:
     parts = {part: viggo.read_parts(part, folder=viggo_dir) for part in ("train", "valid", "test")}
-    assert {part: len(samples) for part, samples in parts.items()} == {
-        "train": 1_665,
-        "valid": 231,
-        "test": 349,
-    }
+    assert [len(samples) for samples in parts.values()] == [1_665, 231, 349]
     texts = [sum(len(sample.references) for sample in samples) for samples in parts.values()]
     assert texts == [5_103 - 93, 714 - 21, 1_083 - 36]  # less those without values
     acts = Counter(sample.about("act") for samples in parts.values() for sample in samples)
@@ -258,10 +249,10 @@ def test_all_that_a_build_can_see_changes_the_digest_of_a_corpus() -> None:
         samples = tuple(make([AttributeValue("a", t)], [t], category=category) for t in texts)
         return CorpusSamples(name, samples[:1], samples[1:])
 
-    plain = corpus("a", "b")
-    assert plain.sha256 == corpus("a", "b").sha256
+    plain, again = corpus("a", "b"), corpus("a", "b")
     others = [corpus("b", "a"), corpus("a", "b", "b"), corpus("a", "b", name="bars")]
     others += [corpus("a", "b", category="Bar"), CorpusSamples("cafes", plain.samples, ())]
+    assert plain.sha256 == again.sha256
     assert len({plain.sha256, *(other.sha256 for other in others)}) == 6
 
 
@@ -330,25 +321,20 @@ READERS: dict[str, tuple[Callable[[Path], object], Json]] = {
 FAULTS: list[tuple[str, object, str]] = [
     ("triples", b"{", "not JSON"),
     ("triples", b"[]", "not a JSON object"),
-    ("triples", {"texts": ["A"]}, "data"),
     ("triples", {"data": SHIP["data"]}, "texts"),
     ("triples", SHIP | {"data": []}, "data"),
-    ("triples", SHIP | {"texts": "A text"}, "texts"),
     ("triples", SHIP | {"texts": [None]}, r"texts\["),
     ("triples", SHIP | {"data": [["Gull", "crew", 4]]}, r"data\["),
     ("triples", SHIP | {"data": [["Gull", "a", "b"], "abc"]}, r"data\["),
     ("triples", SHIP | {"data": [["food", "fish"]]}, r"data\[0\]"),
-    ("triples", SHIP | {"data": [["Gull", "crew", "4"], ["food", "fish"]]}, r"data\[1\]"),
     ("triples", SHIP | {"name": "Gull"}, "name"),
     ("triples", SHIP | {"category": 3}, "category"),
     ("triples", ENTITY | {"replaced_entity": {}}, "replaced_entity"),
     ("pairs", CAFE | {"data": [["Gull", "food", "fish"]]}, r"data\[0\]"),
-    ("pairs", CAFE | {"data": [["Gull"]]}, "data"),
     ("pairs", CAFE | {"data": [["Gull", "food", "fish", "today"]]}, "data"),
     ("pairs", ORDERED | {"input_order_2": None}, "input_order_2"),
     ("pairs", ORDERED | {"input_order_1": [0]}, "input_order_1"),
     ("pairs", ORDERED | {"input_order_1": [False, True]}, "input_order_1"),
-    ("pairs", ORDERED | {"output_order": [[0, 1], [1, []]]}, "output_order"),
     ("pairs", ORDERED | {"output_order": [[0, 1]]}, "output_order"),
     ("pairs", VALUE | {"replaced_kv_pair": ["Value A"]}, "replaced_kv_pair"),
     ("own", SHIP, r"data\[0\]"),
@@ -357,10 +343,7 @@ FAULTS: list[tuple[str, object, str]] = [
     ("own", RYE | TEST, "`split`"),
     ("own parts", RYE, "`split`"),
     ("own parts", RYE | {"split": "dev"}, '`split` must be "train" or "test"'),
-    ("own parts", RYE | {"split": ["test"]}, "`split` must be"),
     ("totto", b"Hello.", "ToTTo"),
-    ("totto", json.dumps(EXAMPLE).encode()[:200], "ToTTo"),
-    ("totto", json.dumps(EXAMPLE).encode().replace(b"Moss", b"\xff"), "ToTTo"),
     ("totto", EXAMPLE | {"table_page_title": "\ud800"}, "ToTTo"),
     ("totto", b'{"a": ' + b"[" * 100_000, "ToTTo"),
     ("totto", EXAMPLE | {"highlighted_cells": [[1, 3]]}, r"\[1, 3\]"),
@@ -369,17 +352,13 @@ FAULTS: list[tuple[str, object, str]] = [
     ("totto", EXAMPLE | {"table": [[cell("a", columns=0)]]}, "column_span"),
     ("totto", EXAMPLE | {"sentence_annotations": [{}]}, "final_sentence"),
     ("texts", TEXT | {"review": ""}, "review"),
-    ("texts", TEXT | {"review": None}, "review"),
     ("texts", TEXT | {"tense": "Future"}, "tense"),
-    ("texts", TEXT | {"pronoun": None}, "pronoun"),
     ("splits", SPLIT | {"mode": "Other"}, "mode"),
-    ("splits", SPLIT | {"unseen_combs": {}}, "unseen_combs"),
     ("splits", SPLIT | {"unseen_combs": [{}]}, "unseen_combs"),
     ("splits", SPLIT | {"unseen_combs": [{"tense": "Future"}]}, "tense"),
     ("outputs", OUTPUT | {"tense": "Future"}, "tense"),
     ("outputs", {"text": "It was.", "tense": "Past"}, "sentiment"),
     ("outputs", OUTPUT | {"text": {"0": "It was.", "2": "It is."}}, "text"),
-    ("outputs", OUTPUT | {"text": {}}, "text"),
     ("outputs", OUTPUT | {"unseen": "yes"}, "unseen"),
 ]
 
@@ -409,9 +388,3 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, reader: str, name
     with pytest.raises(CorpusError) as caught:
         READERS[reader][0](tmp_path / name)
     assert caught.value.where == str(tmp_path / name)
-
-
-def test_a_folder_without_webnlg_names_the_first_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="is missing") as caught:
-        webnlg.read_train(tmp_path)
-    assert caught.value.where == str(tmp_path / sources.SPOR.under("webnlg3.0/train")[0])

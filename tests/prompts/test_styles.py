@@ -23,7 +23,6 @@ PAIRS = Sample(
     references=("unused",),
     context={"name": "The_Grey Duck"},
 )
-NAMELESS = replace(PAIRS, context={})
 HEAD = "<head> Grey Harbour <relation> "
 TO_TEXT = f"translate from Triple to Text: {HEAD}"
 REQUEST = "Write a short English text that says all of these facts and nothing else."
@@ -43,7 +42,7 @@ REQUEST = "Write a short English text that says all of these facts and nothing e
             ["name: The Grey Duck", "eat type: pub", "family friendly: yes"],
         ),
         (
-            NAMELESS,
+            replace(PAIRS, context={}),
             "translate from MR to Text: eat type[pub] family friendly[yes]",
             ["eat type: pub", "family friendly: yes"],
         ),

@@ -17,7 +17,6 @@ from spor_tasks.core.sample import (
     SplitPair,
 )
 from spor_tasks.core.table import Table
-from spor_tasks.corpora.tables import header_of
 from spor_tasks.prompts.demonstrations import choose
 
 
@@ -56,6 +55,7 @@ TABLES = (
 
 def test_the_most_similar_table_stands_last_and_the_own_one_is_never_shown() -> None:
     assert [each.id for each in shown(TABLES, TABLE, 2)] == ["id 2", "id 3"]
+    assert [each.id for each in shown((of_table(9),), of_table(8), 1)] == ["id 9"]  # no columns
     assert {each.id for each in shown(TABLES, TABLE, 9)} == {"id 1", "id 2", "id 3", "id 4"}
     shuffled = tuple(random.Random(0).sample(TABLES, len(TABLES)))
     assert shown(shuffled, TABLE, 4) == shown(TABLES, TABLE, 4)
@@ -67,11 +67,6 @@ def test_one_sample_of_a_table_is_shown_and_not_always_the_same() -> None:
     ids = [[each.id for each in shown(several, sample, 3)] for sample in tested]
     assert {*map(len, ids)} == {1}
     assert len({*map(tuple, ids)}) > 2
-
-
-def test_tables_without_columns_can_be_compared() -> None:
-    assert header_of(of_table(9)) == frozenset()
-    assert [each.id for each in shown((of_table(9),), of_table(8), 1)] == ["id 9"]
 
 
 # --- Combinations ---------------------------------------------------------------------------------

@@ -1,8 +1,5 @@
 """Places of units in a text: rule by rule, against the obvious slow version, and properties."""
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -24,34 +21,22 @@ def where(entity: str, text: str, *, strict: bool = False) -> int | None:
     [
         ("Grey_Harbour", "The ship left Grey Harbour.", 3, 3),
         ('"harbour, Grey"', "The GREY-HARBOUR!", 2, 2),
-        (
-            "lanterns",
-            "two lantern",
-            1,
-            1,
-        ),  # one edit of the four that half its length is, at most two
-        ("lanterns", "two lanten", 1, 1),
-        ("lanterns", "two lante", None, None),
+        # One edit of the four that half its length is, at most two.
+        ("lanterns", "two lantern", 1, 1),
         ("cat", "a cot", 1, 1),
         ("cat", "a coo", None, None),  # two edits are more than half its length
         ("7", "8", None, None),  # one edit too
         ("cart", "cast care cart", 2, 2),  # the nearest word, not the first near one
         ("", "anything", None, None),
-        ("...", "anything", None, None),
-        ("cat", "", None, None),
-        ("old stone bridge", "an old stone bridge", 1, 1),
         ("old stone bridge", "a stone bridge", 1, None),
         ("x y z", "here is x alone", None, None),  # single letters say too little when one lacks
         ("x y 3", "here is x alone", 2, None),  # a digit says enough
-        ("x", "here is x alone", 2, 2),
         ("tower north", "the north gate tower", 3, 3),  # at its first token
         ("stone bridge", "stone walls by the old stone bridge", 5, 5),  # closest together
         # Synonyms are tried in turn where the entity is not found, not where it is found in part.
-        ("Turkey", "a turkish town", 1, 1),
         ("Turkey", "turkish food of turkey", 3, 3),
         ("United_States", "american by way of america", 4, 4),
         ("Rock_(geology)", "made of stone", 2, 2),
-        ("rock geology", "made of stone", None, None),
         ("United Kingdom", "united, the uk stands", 0, 2),
     ],
 )
@@ -63,6 +48,7 @@ def test_an_entity_is_where_its_nearest_words_are(
 
 
 MILL, OWNER = Triple("Mill", "river", "Sound"), Triple("Mill", "owner", "Abbott")
+GROVE, OLD_GROVE = AttributeValue("", "grove"), AttributeValue("", "old grove")
 FRIENDLY, CENTRE = AttributeValue("family friendly", "no"), AttributeValue("area", "city centre")
 
 
@@ -78,29 +64,16 @@ FRIENDLY, CENTRE = AttributeValue("family friendly", "no"), AttributeValue("area
         # A unit is lost with its deciding end, and of equal ends with either.
         ([MILL, OWNER], "The mill is Abbott's.", (None, 3)),
         ([MILL], "The mill.", (None,)),
-        ([MILL], "The sound has a mill.", (4,)),
         # Entities differ by their cleaned form.
-        (
-            [Triple("Old_Mill", "a", "x1"), Triple('"Old Mill"', "b", "x2")],
-            "x2 old mill x1",
-            (3, 0),
-        ),
+        ([Triple("Old_Mill", "", "x"), Triple('"Old Mill"', "", "y")], "y old mill x", (3, 0)),
         # A pair stands at its value, and a yes or no at its attribute, unless it is alone.
         ([FRIENDLY, CENTRE], "In the city centre and not family friendly, no.", (6, 2)),
         ([FRIENDLY], "It is family friendly.", (None,)),
         # `old grove` has one place, so `grove`, which has two, leaves it that one.
-        (
-            [AttributeValue("", "grove"), AttributeValue("", "old grove")],
-            "the old grove and a grove",
-            (5, 1),
-        ),
+        ([GROVE, OLD_GROVE], "the old grove and a grove", (5, 1)),
         # An entity starts within another only if it must.
-        ([AttributeValue("", "north gate"), AttributeValue("", "gate")], "north gate", (0, 1)),
-        (
-            [AttributeValue("", "north gate"), AttributeValue("", "gate")],
-            "north gate and gate",
-            (0, 3),
-        ),
+        ([OLD_GROVE, GROVE], "old grove", (0, 1)),
+        ([OLD_GROVE, GROVE], "old grove and grove", (0, 3)),
         ([], "a text", ()),
     ],
 )
@@ -113,11 +86,9 @@ def test_units_share_a_text(
 @pytest.mark.parametrize(
     ("positions", "indices"),
     [
-        ((5, 2, 9), (1, 0, 2)),
         ((5, None, 0), (2, 0, 1)),
         ((3, 1, 3, 1), (1, 3, 0, 2)),
         ((None, None), (0, 1)),
-        ((), ()),
     ],
 )
 def test_order_follows_positions_then_data_and_units_without_a_place_come_last(
@@ -145,9 +116,6 @@ RUNS = [tuple(range(start, start + 14)) for start in range(0, 14000, 14)]
 @pytest.mark.parametrize(
     ("choices", "placements"),
     [
-        # Exact ties are parted by the doubles of the published variance.
-        ([[0], [0, 5], [5]], [(0, 0, 5)]),
-        ([[0], [1, 17], [18]], [(0, 17, 18)]),
         # With nine tokens two may share a position, and with ten they must increase.
         ([[0, 4]] * 9, [(0,) * 9, (4,) * 9]),
         ([list(range(11))] * 10, [tuple(range(10)), tuple(range(1, 11))]),
@@ -165,9 +133,7 @@ def test_placements_are_exact_and_found_at_once(
 def test_nine_tokens_repeated_often_are_placed_exactly_and_at_once() -> None:
     """The product has 1000⁹ members."""
     entity = "ash birch cedar date elder fir gorse hazel ivy"
-    placements = tightest([list(range(token, 9000, 9)) for token in range(9)])
-    assert len(placements) == 8992  # every run of nine words, wherever in the entity it starts
-    assert placements[0] == tuple(range(9))
+    assert len(tightest([list(range(token, 9000, 9)) for token in range(9)])) == 8992
     assert where(entity, f"{entity} " * 1000) == 0
 
 
@@ -227,8 +193,6 @@ def test_the_tightest_placements_are_those_of_the_whole_product(choices: list[li
 
 # --- Properties -----------------------------------------------------------------------------------
 
-any_choices = st.lists(st.sets(st.integers(0, 60), min_size=1, max_size=6).map(sorted), max_size=14)
-
 
 @given(pairs_of(st.text(max_size=30)), st.text(max_size=80), st.booleans())
 def test_any_text_gives_every_unit_a_token_or_none(
@@ -239,15 +203,3 @@ def test_any_text_gives_every_unit_a_token_or_none(
     positions = locate_ends(pairs, text, strict=strict)
     assert len(positions) == len(pairs)
     assert {*positions} - {None} <= set(range(len(clean(text).split())))
-
-
-@given(any_choices)
-def test_tightest_placements_rise_together_and_are_no_more_than_the_positions(
-    choices: Sequence[Sequence[int]],
-) -> None:
-    """The theorem that keeps the search small."""
-    tied = tightest(choices)
-    assert len(tied) <= 1 + sum(len(options) - 1 for options in choices)
-    for lower, upper in pairwise(tied):
-        assert lower != upper
-        assert all(a <= b for a, b in zip(lower, upper, strict=True))

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +20,7 @@ from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample, SampleMaker
 from spor_tasks.text.normalize import display
 from spor_tasks.twins import CORPORA, FILE, FOLDER, Twins, Untwinned, key, twins_of
 from tests.conftest import REPOSITORY
+from tests.support.soak import soak
 
 LED = Triple("Velmor", "leader", "Anna_Bell")
 TEXT = "Anna Bell leads Velmor."
@@ -53,20 +53,17 @@ DIGESTS = {
 }
 
 
-def test_units_references_and_name_are_exchanged_alike() -> None:
+def test_units_references_and_name_are_exchanged_alike_and_phrases_stay() -> None:
     assert TWINS.twin(SAMPLE) == replace(
         SAMPLE,
         units=(Triple("Ost", "leader", "Slar_Ek"),),
         references=("Slar Ek leads Ost.",),
         context={"name": "Ost", "note": "Velmor"},
     )
-
-
-def test_hidden_entities_and_values_are_exchanged_and_phrases_stay() -> None:
-    twin = TWINS.twin(HIDDEN)
-    assert isinstance(twin, Sample)
-    assert twin.units == (Triple("Entity 1", "leader", "Slar_Ek"),)
-    assert twin.challenge == Hidden((("Ost", "Entity 1"),), (("leader", ("Slar Ek", "others")),))
+    hidden = TWINS.twin(HIDDEN)
+    assert isinstance(hidden, Sample)
+    assert hidden.units == (Triple("Entity 1", "leader", "Slar_Ek"),)
+    assert hidden.challenge == Hidden((("Ost", "Entity 1"),), (("leader", ("Slar Ek", "others")),))
 
 
 @pytest.mark.parametrize(
@@ -91,22 +88,17 @@ def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> Non
 
 
 @pytest.mark.usefixtures("data_dir", "viggo_dir")
-@pytest.mark.parametrize("corpus", ["viggo", pytest.param("e2e", marks=pytest.mark.soak), "webnlg"])
+@pytest.mark.parametrize("corpus", ["viggo", soak("e2e"), "webnlg"])
 def test_every_twin_is_the_one_that_was_published(corpus: str) -> None:
-    digest = sha256()
-    for sample in everything(corpus):
-        for each in (sample, twins_of(corpus).twin(sample)):
-            content = each if isinstance(each, Untwinned) else fields(each)
-            digest.update(repr(content).encode())
-    assert digest.hexdigest() == DIGESTS[corpus]
-
-
-def everything(corpus: str) -> Iterable[Sample]:
-    """Yield the samples of a corpus and of its test sets, without twins."""
-    yield from registry().get("corpus", corpus).everything()
+    samples = [*registry().get("corpus", corpus).everything()]
     for spec in named.available():
         if spec.name.corpus == corpus and spec.name.protocol == "published":
-            yield from (sides(sample)[0] for sample in named.load(*spec.name).test.samples)
+            samples += (sides(sample)[0] for sample in named.load(*spec.name).test.samples)
+    digest, of_corpus = sha256(), twins_of(corpus)
+    for sample in samples:
+        for each in (sample, of_corpus.twin(sample)):
+            digest.update(repr(each if isinstance(each, Untwinned) else fields(each)).encode())
+    assert digest.hexdigest() == DIGESTS[corpus]
 
 
 def fields(sample: Sample) -> tuple[Any, ...]:
