@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,9 +57,6 @@ def test_changed_samples_come_with_the_largest_change_first(
     assert not found.problems
     (task,) = report.diff(runs[0], a_run(tmp_path / "three", AFTER, " Please.")).tasks
     assert not any(change.prompted_alike for change in task.changes)
-
-
-def test_a_run_does_not_differ_from_itself(runs: Sequence[Path]) -> None:
     (task,) = report.diff(runs[0], runs[0]).tasks
     assert (task.changes, task.lost, task.gained) == ((), (), ())
     assert task.scores["parent"].p == 1.0
@@ -80,16 +76,6 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path: Path) -> None:
     assert (summary.before, summary.up, summary.down) == (50.0, 0, 0)
     assert math.isnan(summary.after)
     assert math.isnan(summary.p)
-
-
-def test_the_terminal_shows_the_changes_and_no_control_characters(tmp_path: Path) -> None:
-    one = a_run(tmp_path / "one", {"a": ("plain", 10.0), "b": ("x", 1.0)})
-    two = a_run(tmp_path / "two", {"a": ("\x1b[2Jevil\u202e\nmore", 90.0), "b": ("y", 2.0)})
-    text = plain_text(report.write_diff(one, two, most=1))
-    assert re.search(r"^PARENT +5\.50 +46\.00 +\+40\.50 +2 +0 +\d", text, re.MULTILINE)
-    assert "a       PARENT 10.00 → 90.00\n        - plain\n        + \\u001b[2Jevil" in text
-    assert "evil\\u202e\\u000amore" in text
-    assert "(1 of 2, the largest changes first)" in text
 
 
 def test_the_command_prints_some_changes_and_writes_all(

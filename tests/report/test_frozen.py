@@ -15,25 +15,22 @@ DATA = REPOSITORY / "tests" / "data"
 
 
 @pytest.mark.parametrize(
-    ("options", "file"), [([], "report.txt"), (["--leaderboard"], "leaderboard.txt")]
+    ("command", "file"),
+    [
+        (["report", "runs"], "report.txt"),
+        (["report", "runs", "--leaderboard"], "leaderboard.txt"),
+        (["report", "--diff", "runs/atom", "runs/combination"], "diff.txt"),
+    ],
 )
 def test_results_of_version_0_2_0_give_the_report_of_then(
-    options: list[str],
+    command: list[str],
     file: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(DATA)
-    assert cli.main(["report", "runs", *options]) == 0
+    assert cli.main(command) == 0
     assert capsys.readouterr().out == (DATA / "runs" / file).read_text("utf-8")
-
-
-def test_a_sample_of_version_0_2_0_is_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(DATA)
-    assert cli.main(["show", "runs/atom", "0"]) == 0
-    assert "Anselm Askew hails from Brennstead" in capsys.readouterr().out
 
 
 def test_no_corpus_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

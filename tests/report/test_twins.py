@@ -9,7 +9,7 @@ import pytest
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import side_of_each
-from spor_tasks.report.exhibit import exhibit, terminal
+from spor_tasks.report.exhibit import exhibit
 from spor_tasks.report.marking import Fault, faults_of, mark
 from spor_tasks.results.benchmarks import grids
 from tests.support.twin_runs import OUTPUTS, SAMPLE, TWIN, spec_of, write_run
@@ -37,18 +37,6 @@ def test_every_score_stands_beside_that_of_twins_and_their_gap(tmp_path: Path) -
     report.write([tmp_path / "runs"], tmp_path / "out")
     assert "original − twin" in (tmp_path / "out" / "report.md").read_text()
     assert "parent_twin" in (tmp_path / "out" / "report.csv").read_text()
-
-
-def test_a_sample_is_shown_with_its_twin_and_each_output_is_marked_by_its_own_side(
-    tmp_path: Path,
-) -> None:
-    path = write_run(tmp_path, ORDERS, OUTPUTS, "original", 0.0)
-    before, _, after = terminal(exhibit(path, "0")).partition("    the twin, input order 0 1:")
-    for unit in ("[0] food | Basque", "[0] food | Velmic", "[0: Basque]", "input order 1 0:"):
-        assert unit in before
-    assert "[0: Velmic]" in after
-    assert "not located: [0] [1]" in after  # what the original has is not told of the twin
-    assert after.count("input order 1 0:") == 1
 
 
 def test_orders_are_unequal_where_those_of_one_side_are() -> None:

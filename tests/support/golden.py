@@ -1,10 +1,13 @@
-"""What the published evaluation says of a sample of outputs, read for tests."""
+"""Golden files: what the published evaluation says of outputs, and whole reports."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from spor_tasks.core.files import read_rows
+from tests.conftest import REPOSITORY
 
 
 def read(folder: Path, name: str, *, rows: int) -> list[dict[str, Any]]:
@@ -17,3 +20,12 @@ def read(folder: Path, name: str, *, rows: int) -> list[dict[str, Any]]:
 def read_json(path: Path) -> Any:  # noqa: ANN401 - any JSON value
     """Return the value in a file."""
     return json.loads(path.read_bytes())
+
+
+def same(name: str, text: str) -> None:
+    """Compare with a file of `tests/data/report`. To renew it, delete it and run the test twice."""
+    file = REPOSITORY / "tests" / "data" / "report" / name
+    if not file.exists():
+        file.write_text(text, "utf-8")
+        pytest.fail(f"wrote {file}: read it")
+    assert text == file.read_text("utf-8")
