@@ -16,6 +16,9 @@ from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Collected, Problem, Run
 from spor_tasks.results.samples import SampleFile, find, orphans
 
+TRIAL = "trial"
+"""The kind of problem of results that are of a part of their test only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -92,6 +95,10 @@ def _notices(
 ) -> Iterator[Problem]:
     """Yield what a reader must know of files that could be read."""
     have = {file.run.id for file in files}
+    if trials := sum(result.n < (result.documents or 0) for result in results):
+        where = f"{trials:,} of {len(results):,} results"
+        what = "trials on a part of the test only, whose numbers say little"
+        yield Problem(TRIAL, where, what, lost=False)
     for result in results:
         if result.prompts_cut:
             what = (

@@ -25,6 +25,7 @@ from spor_tasks.results.tables import (
     full_title,
     interval_text,
     label,
+    samples_text,
     source_text,
 )
 
@@ -229,7 +230,7 @@ def grid(board: Board) -> Grid:
     lines = tuple(map(line, board.entries))
     title = ", ".join(filter(None, [full_title(board.row), board.apart, label(board.row.metric)]))
     header = ("rank", "model", "arm", "score", "seeds")
-    return Grid(title, f"n = {board.row.n:,}", header, lines, (), notes.texts)
+    return Grid(title, f"n = {samples_text(board.row)}", header, lines, (), notes.texts)
 
 
 def _row(board: Board, entry: Entry) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from spor_tasks import __version__
 from spor_tasks.report.browser import Browser
-from spor_tasks.report.collect import Report
+from spor_tasks.report.collect import TRIAL, Report
 from spor_tasks.report.document import html_text
 from spor_tasks.report.leaderboard import LEGEND, Board, grid
 from spor_tasks.report.plots import MISSING, Plot, available
@@ -52,6 +52,7 @@ def page(
         missing=missing,
         plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
         problems=content["problems"],
+        trials=[problem for problem in report.problems if problem.kind == TRIAL],
         footer=document.legend,
         chunks=browser.chunks,
     )

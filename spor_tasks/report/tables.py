@@ -24,8 +24,10 @@ _SHORT_LEGEND = "[low, high]: 95 % interval. Difference between the arms: † p 
 _FIELDS = (
     *("aspect", "corpus", "protocol", "part", "variant", "task", "source", "model", "apart"),
     *("metric", "arm", "value", "low", "high", "interval_over", "deviation", "n", "clusters"),
-    *("seeds", "p", "mark", "reason", "notes"),
+    *("documents", "seeds", "p", "mark", "detectable", "reason", "notes"),
 )
+
+_OF_DIFFERENCE = ("value", "p", "mark", "detectable", "reason")
 
 
 def document(report: Report) -> Document:
@@ -48,6 +50,7 @@ def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
         **{name: getattr(row, name) for name in ("variant", "task", "model", "apart", "metric")},
         "source": "paper" if row.published else "run",
         "n": row.n,
+        "documents": row.documents,
         "clusters": row.clusters,
         "signature": row.signature,
     }
@@ -73,7 +76,7 @@ def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
             **common,
             **counts,
             **ends(difference.interval),
-            **{name: getattr(difference, name) for name in ("value", "p", "mark", "reason")},
+            **{name: getattr(difference, name) for name in _OF_DIFFERENCE},
             "arm": "difference",
             "notes": "; ".join(difference.notes),
         }

@@ -15,12 +15,19 @@ from spor_tasks.results.systems import Facts, merged_facts, named_rows, separati
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""
 
+FEWEST_CLUSTERS = 30
+"""A difference on fewer clusters of samples has no mark: its interval and p are too bold."""
+
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
 _NO_SAMPLES = "not tested: the samples of both arms are needed, and must be the same"
 _NO_VERDICT = "not tested: no sample has a verdict in every run"
 _ONE_CLUSTER = "not tested: all samples are about the same, which says nothing about others"
 _UNPAIRED = "unpaired: the arms were trained with different seeds"
+_ONE_AND_SEVERAL = (
+    "not tested: an arm with one training seed cannot be compared with an arm of several"
+)
+_FEW_CLUSTERS = f"no mark: fewer than {FEWEST_CLUSTERS} different inputs"
 _ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
 
 
@@ -196,11 +203,29 @@ def _tested(rows: Iterable[Comparison]) -> Iterator[Comparison]:
         if (difference := row.difference) is None:
             yield row
             continue
-        p, reason = next(p_values), None
-        if p is None and difference.n is None:
-            runs = [run for cell in row.arms for run in cell.runs]
-            reason = _NO_VERDICT if same_samples(runs, row.metric) else _NO_SAMPLES
-        elif p is None:
-            reason = _ONE_CLUSTER if difference.clusters == 1 else _NO_VERDICT
-        mark = next((mark for mark, level in MARKS if p is not None and p < level), "")
+        p = next(p_values)
+        reason = _untested(row) if p is None else None
+        mark = "" if p is None else _mark(row, p)
+        if p is not None and (difference.clusters or 0) < FEWEST_CLUSTERS:
+            mark, reason = "", _FEW_CLUSTERS
         yield replace(row, difference=replace(difference, p=p, mark=mark, reason=reason))
+
+
+def _untested(row: Comparison) -> str:
+    """Return why a difference has no p."""
+    runs = [run for cell in row.arms for run in cell.runs]
+    if not (row.difference and row.difference.n is not None):
+        return _NO_VERDICT if same_samples(runs, row.metric) else _NO_SAMPLES
+    numbers = {len(cell.runs) for cell in row.arms}
+    if 1 in numbers and len(numbers) > 1:
+        return _ONE_AND_SEVERAL
+    return _ONE_CLUSTER if row.difference.clusters == 1 else _NO_VERDICT
+
+
+def _mark(row: Comparison, p: float) -> str:
+    """Return the mark of a difference that is not 0 as it is printed; two seeds never have two."""
+    if row.difference is None or not round(row.difference.value, 2):
+        return ""
+    has_two_seeds = any(len(cell.runs) == 2 for cell in row.arms)  # noqa: PLR2004
+    marks = MARKS[1:] if has_two_seeds else MARKS
+    return next((mark for mark, level in marks if p < level), "")

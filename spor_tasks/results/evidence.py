@@ -166,16 +166,20 @@ def p_values(pairs: Sequence[SystemPair]) -> list[float | None]:
 
     If a system has several runs, it is that of :func:`~spor_tasks.results.statistics.over_runs`,
     which accounts for the variation between runs, otherwise that of
-    :func:`~spor_tasks.results.statistics.randomization_p_values`.
+    :func:`~spor_tasks.results.statistics.randomization_p_values`. A single run of training is not
+    tested against several of another system: it says nothing about how much they vary.
     """
     tested = [math.nan] * len(pairs)
     single: dict[tuple[Hashable, ...], list[tuple[int, Column, Column]]] = defaultdict(list)
     clusters_by_ids: dict[tuple[Hashable, ...], statistics.Clusters] = {}
     for number, (first, second, metric) in enumerate(pairs):
         runs = [*first, *second]
-        if not (samples := same_samples(runs, metric)):
+        is_one_of_many = len(runs) > 2 and any(  # noqa: PLR2004 - one run of each system
+            len(of_system) == 1 and of_system[0].seed is not None for of_system in (first, second)
+        )
+        if is_one_of_many or not (samples := same_samples(runs, metric)):
             continue
-        if len(runs) == 2:  # noqa: PLR2004 - one of each system
+        if len(runs) == 2:  # noqa: PLR2004
             one, other = _columns(runs, metric)
             single[samples.ids].append((number, one, other))
             clusters_by_ids[samples.ids] = samples.clusters

@@ -97,6 +97,7 @@ def _joined(parts: Mapping[str, Run], notes: Sequence[str]) -> Run:
         scores={metric: score for metric, score in scores.items() if not math.isnan(score)},
         stderrs={},
         n=sum(result.n for result in parts.values()),
+        documents=sum(result.documents or result.n for result in parts.values()),
         signature=_shared(first),
         splits=tuple(parts),
         notes=(*first.notes, *notes),

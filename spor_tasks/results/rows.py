@@ -53,6 +53,7 @@ class Comparison:
     The arms are those of ``spec``; the model was trained on them, or they were only shown to it.
     ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. If there are two arms, the
     ``difference`` is the first arm's score minus the second's: negative where generalization costs.
+    ``documents`` is the number of samples of the test, and ``n`` how many of them were evaluated.
     ``clusters`` counts the samples with different units; it is None without logged samples.
     ``published`` rows are the paper's. If a model has several rows for a task, ``evaluated`` says
     how this one was evaluated differently, and ``trained`` how its adapters were trained.
@@ -66,6 +67,7 @@ class Comparison:
     model: str
     metric: str
     n: int
+    documents: int | None = None
     arms: tuple[Cell, ...] = ()
     as_is: Cell = Cell()
     difference: Estimate | None = None

@@ -39,6 +39,7 @@ _DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is 
 _TIE = 1e-6  # of a variance: rounding of the jackknife makes less of a difference
 _DIGITS = 6
 _CONFIDENCE = 0.95
+_POWER = 0.8
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
 
@@ -74,8 +75,9 @@ class Estimate:
 
     It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
     Without logged samples it is made of the runs' scores, and both counts are None. ``p`` is the
-    two-sided one of no difference; if it is None where one is expected, ``reason`` says why.
-    ``mark`` is the paper's. ``notes`` are other things that a reader must know.
+    two-sided one of no difference; ``reason`` says why there is no p or no mark. ``mark`` is the
+    paper's. ``notes`` are other things that a reader must know. ``detectable`` is the smallest true
+    difference that four of five such experiments would find (p < 0.05).
     """
 
     value: float
@@ -86,6 +88,7 @@ class Estimate:
     mark: str = ""
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    detectable: float | None = None
 
 
 def estimate(
@@ -97,8 +100,9 @@ def estimate(
     """Estimate the score of one system, or the score of a system minus that of a second one.
 
     A system has a column for each of its runs; all columns are of the same samples. A difference
-    counts the samples with a verdict in every run. ``drawn`` are the resampled scores of the
-    columns, where they are known. ``scale`` is that of the score.
+    counts the samples with a verdict in every run. It has no interval if one system has a single
+    run and the other several. ``drawn`` are the resampled scores of the columns, where they are
+    known. ``scale`` is that of the score.
 
     None where no sample has the verdicts, or the score cannot be resampled.
     """
@@ -114,14 +118,18 @@ def estimate(
     split = len(systems[0])
     runs = [columns[:split], columns[split:]][: len(systems)]
     first, *second = (fmean(column.value for column in of_system) for of_system in runs)
-    if len(columns) > len(systems):
-        over = over_runs(runs, clusters)
-        interval = over and Interval.within(*over.interval(), "runs", scale)
-    else:
+    value, count = first - sum(second), count_of(clusters)
+    interval, student = None, None
+    if len(columns) == len(systems):
         scores = drawn or resampled_scores(columns, clusters).T
-        ends = percentile_interval(scores[0] - scores[1] if is_difference else scores[0])
-        interval = ends and Interval.within(*ends, "samples")
-    return Estimate(first - sum(second), interval, len(clusters), count_of(clusters))
+        resampled = scores[0] - scores[1] if is_difference else scores[0]
+        if ends := percentile_interval(resampled):
+            interval = Interval.within(*ends, "samples")
+            student = Student(value, float(np.nanstd(resampled)), count - 1)
+    elif all(len(of_system) > 1 for of_system in runs) and (student := over_runs(runs, clusters)):
+        interval = Interval.within(*student.interval(), "runs", scale)
+    detectable = student.detectable if student and is_difference else None
+    return Estimate(value, interval, len(clusters), count, detectable=detectable)
 
 
 def difference(first: Column, second: Column, clusters: Clusters) -> Estimate | None:
@@ -320,6 +328,13 @@ class Student(NamedTuple):
         if not self.error:  # all clusters agree, which by chance they do once in so many times
             return float(2.0**-self.freedom)
         return float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
+
+    @property
+    def detectable(self) -> float:
+        """The true value of which a t test at 5 % would find four of five not to be 0."""
+        critical = special.stdtrit(self.freedom, (1 + _CONFIDENCE) / 2)
+        noncentrality = special.nctdtrinc(self.freedom, 1 - _POWER, critical)
+        return round(float(noncentrality) * self.error, _DIGITS)
 
 
 def over_seeds(*systems: Sequence[float]) -> Student | None:

@@ -128,6 +128,7 @@ def _row(
         model=first.model,
         metric="",
         n=max(result.n for result in results),
+        documents=first.documents,
         evaluated=in_words(first.signature, evaluated, whole=whole),
         trained=in_words(trained, [*trained], whole=whole),
         merged=_merged_over(results, merged),

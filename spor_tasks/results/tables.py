@@ -106,7 +106,7 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
             "" if row.published else _cell(row.as_is, row.metric, notes),
             *(_cell(cell, row.metric, notes) for cell in row.arms),
             _difference(row, notes),
-            _samples(row),
+            samples_text(row),
             _seeds(row),
         )
 
@@ -117,7 +117,7 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
     lines = [(row.published, line(row)) for row in ordered]
     return Grid(
         section_title(rows[0]),
-        "",
+        detectable_text(rows),
         (
             "model",
             *((part,) if parts else ()),
@@ -163,7 +163,7 @@ def by_metric(
         (paper if published else runs).extend(_model_lines(by_column, columns, notes))
     headers = map(header, columns) if header else (label(metric) for _, metric in columns)
     line = ("model", "arm", *headers, "seeds")
-    caption = "; ".join(filter(None, [_counts(rows), *about]))
+    caption = "; ".join(filter(None, [_counts(rows), *about, detectable_text(rows)]))
     return Grid(title, caption, line, tuple(runs), tuple(paper), notes.texts)
 
 
@@ -205,9 +205,22 @@ def _model_lines(
         yield line(" − ".join(arms), lambda row: _difference(row, notes))
 
 
+def detectable_text(rows: Iterable[Comparison]) -> str:
+    """Return the smallest differences between arms that so many samples and seeds would show."""
+    smallest: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        if row.difference and row.difference.detectable is not None:
+            smallest[label(row.metric)].append(row.difference.detectable)
+    texts = []
+    for metric, differences in smallest.items():
+        ends = dict.fromkeys((f"{min(differences):.1f}", f"{max(differences):.1f}"))
+        texts.append(f"{metric} {' to '.join(ends)}")
+    return f"smallest difference found with 80 % power: {' · '.join(texts)}" if texts else ""
+
+
 def _counts(rows: Iterable[Comparison]) -> str:
     """Return the numbers of samples of our rows, for each part if they differ."""
-    sizes = tuple(dict.fromkeys((row.part, _samples(row)) for row in rows if not row.published))
+    sizes = tuple(dict.fromkeys((row.part, samples_text(row)) for row in rows if not row.published))
     if len({n for _, n in sizes}) == 1:
         return f"n = {sizes[0][1]}"
     return f"n = {', '.join(f'{n} ({part})' if part else n for part, n in sizes)}"
@@ -216,8 +229,10 @@ def _counts(rows: Iterable[Comparison]) -> str:
 # --- Cells ----------------------------------------------------------------------------------------
 
 
-def _samples(row: Comparison) -> str:
-    """Return the number of samples, and that of clusters if there are fewer."""
+def samples_text(row: Comparison) -> str:
+    """Return the number of samples, and that of clusters or of the whole test if they differ."""
+    if row.documents and row.n < row.documents:
+        return f"{row.n:,} of {row.documents:,}: a trial"
     if row.clusters is None or row.clusters == row.n:
         return f"{row.n:,}"
     return f"{row.n:,} in {row.clusters:,} cluster{'' if row.clusters == 1 else 's'}"

@@ -20,7 +20,7 @@ def test_a_report_or_a_leaderboard_is_printed(
 ) -> None:
     assert cli.main(["report", str(runs)]) == 0
     printed = capsys.readouterr()
-    assert printed.out.startswith("Systematicity: mini, strict sets\nmodel  metric")
+    assert printed.out.startswith("Systematicity: mini, strict sets (smallest difference found")
     assert "Problems:" not in printed.out
     assert printed.err == ""
     assert cli.main(["report", "--leaderboard", str(runs), "--out", str(tmp_path / "out")]) == 0

@@ -223,7 +223,7 @@ anything = st.text(st.characters(exclude_categories=[]), max_size=40) | st.text(
 # What was logged as JSON has no two halves of a pair side by side.
 texts = st.sampled_from(HOSTILE) | anything.filter(lambda x: json.loads(json.dumps(x)) == x)
 PAGE = template()
-EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks"), ())
+EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks", "trials"), ())
 TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "footer")
 
 

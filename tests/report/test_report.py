@@ -184,11 +184,47 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
     assert "3 of 6 samples" in "".join(difference.notes)
 
 
-@pytest.mark.parametrize(("wins", "mark"), [(8, ""), (15, "†"), (17, "‡")])
+@pytest.mark.parametrize(("wins", "mark"), [(18, ""), (26, "†"), (29, "‡")])
 def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
-    write_run(tmp_path, "a", [50.0] * 20)
-    write_run(tmp_path, "c", [51.0] * wins + [49.0] * (20 - wins), arm=SECOND)
+    write_run(tmp_path, "a", [50.0] * 36)
+    write_run(tmp_path, "c", [51.0] * wins + [49.0] * (36 - wins), arm=SECOND)
     assert rows_of(tmp_path)[0].difference.mark == mark
+
+
+def seeds(folder: Path, first: int, second: int) -> Any:  # noqa: ANN401 - as rows_of
+    """The difference of arms with so many seeds, of which the second is ten points better."""
+    for arm, number in ((FIRST, first), (SECOND, second)):
+        for seed in range(number):
+            better = 10.0 * (arm == SECOND) + 0.01 * seed
+            values = [number % 7 + better for number in range(40)]
+            write_run(folder, f"{arm}{seed}", values, arm=arm, seed=seed)
+    return rows_of(folder)[0].difference
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "mark"), [(1, 1, "‡"), (2, 2, "†"), (2, 3, "†"), (3, 3, "‡"), (1, 3, "")]
+)
+def test_few_seeds_have_fewer_marks(tmp_path: Path, first: int, second: int, mark: str) -> None:
+    difference = seeds(tmp_path, first, second)
+    assert difference.mark == mark
+    assert (difference.interval is None) == (difference.p is None) == (not mark)
+
+
+def test_a_difference_of_few_inputs_has_no_mark(tmp_path: Path) -> None:
+    for n, mark in ((29, ""), (30, "‡")):
+        folder = tmp_path / str(n)
+        write_run(folder, "a", [50.0] * n)
+        write_run(folder, "c", [51.0] * n, arm=SECOND)
+        difference = rows_of(folder)[0].difference
+        assert (difference.mark, "30" in (difference.reason or "")) == (mark, not mark)
+
+
+def test_a_difference_that_is_printed_as_zero_has_no_mark(tmp_path: Path) -> None:
+    write_run(tmp_path, "a", [50.0] * 40)
+    write_run(tmp_path, "c", [50.001] * 40, arm=SECOND)
+    difference = rows_of(tmp_path)[0].difference
+    assert difference.p < 0.01
+    assert not difference.mark
 
 
 # --- Runs of one row ------------------------------------------------------------------------------

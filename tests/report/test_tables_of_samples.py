@@ -22,7 +22,7 @@ from spor_tasks.results.samples import alone
 from spor_tasks.results.tables import Grid
 from tests.support import cell_runs, table_runs
 from tests.support.html import chunk, packed_rows, tags_of
-from tests.support.report_runs import write_runs
+from tests.support.report_runs import SAMPLES, write_runs
 
 TASK, PAIRS = table_runs.TASK, table_runs.PAIRS
 
@@ -62,7 +62,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     rows, _ = comparisons(with_samples(results)[0])
     assert {row.metric for row in rows if row.difference} == {"parent"}
     assert {row.metric for row in rows if row.arms[0].counts} == {"chrf", "coverage"}
-    assert {n for row in rows for n in row.arms[0].counts} == {12}
+    assert {n for row in rows for n in row.arms[0].counts} == {SAMPLES}
 
 
 REAL: dict[str | None, dict[str, float]] = {

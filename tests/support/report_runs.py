@@ -27,7 +27,7 @@ TASKS = (
     ("order_invariance", "performance"),
     ("rule_learnability", None),
 )
-SAMPLES = 12
+SAMPLES = 32
 CASES = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11")
 
 
