@@ -25,7 +25,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
 class Reader(SporHF):
     """The part of a model that reads prompts and texts."""
 
-    backend = "causal"
+    backend, _model = "causal", None
 
     def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
         self.tokenizer = tokenizer

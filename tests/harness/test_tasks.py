@@ -166,7 +166,7 @@ def adapter(tmp_path: Path, checkpoint: Callable[..., Path]) -> Path:
 def write(adapter: Path, base: Path, **changes: object) -> None:
     """Write the manifest of an adapter."""
     facts = {
-        "protocol": PAIR.protocol,
+        "protocol": PAIR.name.protocol,
         "test_sha256": digest(PAIR.test.samples),
         "arm": "combination",
         "arm_sha256": digest(PAIR.arms[1].samples),
