@@ -10,157 +10,107 @@ from typing import Any, NamedTuple
 import pytest
 
 from spor_tasks import __version__
+from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import (
     AttributeValue,
     DataUnit,
-    Fact,
     Hidden,
     Orders,
     Sample,
     Triple,
+    challenge_of,
 )
-from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from spor_tasks.prompts.styles import prompt
+from spor_tasks.text.normalize import display
+from tests.support import totto
 from tests.support.aspects import Known, TextIn
 from tests.support.classifiers import EqualRater, TargetJudge, WordClassifier
 from tests.support.damage import SOAK
 from tests.support.scores import scores_of
 
-
-def _told(name: str | None, units: tuple[DataUnit, ...], *references: str) -> Sample:
-    """Return a sample of which every reference follows the order of the data."""
-    given = tuple(range(len(units)))
-    return Sample(
-        id=references[0],
-        corpus="invented",
-        units=units,
-        references=references,
-        context={} if name is None else {"name": name},
-        challenge=Orders((given, given[::-1]), (given,) * len(references)),
-    )
-
-
-def _hiding(name: str | None, units: tuple[DataUnit, ...], *hidden: tuple[str, str]) -> Sample:
-    context = {} if name is None else {"name": name}
-    return Sample(str(hidden), "invented", units, (), context, Hidden(hidden))
-
-
-TOLD = (
-    _told(
-        None,
-        (Triple("Greyport", "harbour", "Old_Basin"), Triple("Greyport", "sea", "Cold_Sound")),
-        "Greyport has the Old Basin harbour on the Cold Sound.",
-        "Old Basin is the harbour of Greyport, by the Cold Sound.",
+# Of another corpus, with pairs of attribute and value, of which one is hidden.
+TAVERN = Sample(
+    "tavern",
+    "invented",
+    (
+        AttributeValue("eat type", "tavern"),
+        AttributeValue("family friendly", "yes"),
+        AttributeValue("near", "Long Pier"),
     ),
-    _told(
-        None,
-        (
-            Triple("Ann_Moss", "birth place", "Northhaven"),
-            Triple("Northhaven", "population", "120"),
-            Triple("Northhaven", "founder", "Bo_Lind"),
-        ),
-        "Ann Moss was born in Northhaven, which has 120 people and was founded by Bo Lind.",
-    ),
-    _told(
-        "The Gull",
-        (AttributeValue("food", "Basque"), AttributeValue("area", "quayside")),
-        "The Gull serves Basque food by the quayside.",
-    ),
-    _told(
-        "The Mole",
-        (
-            AttributeValue("eat type", "tavern"),
-            AttributeValue("family friendly", "yes"),
-            AttributeValue("near", "Long Pier"),
-        ),
-        "The Mole is a tavern, family friendly (yes), near Long Pier.",
-    ),
+    ("The Mole is a tavern, family friendly (yes), near Long Pier.",),
+    {"name": "The Mole"},
+    Orders(((0, 1, 2), (2, 1, 0)), ((0, 1, 2),)),
 )
-HIDING = (
-    _hiding(None, (Triple("Entity 1", "harbour", "Old_Basin"),), ("Greyport", "Entity 1")),
-    _hiding(
-        "The Mole",
-        (AttributeValue("price range", "more than Value A"), AttributeValue("food", "Thai")),
-        ("price range", "more than Value A"),
-    ),
-    _hiding(
-        None,
-        (Triple("Entity 2", "twin", "Entity 1"),),
-        ("Northhaven", "Entity 2"),
-        ("Eastmoor", "Entity 1"),
-    ),
+PRICED = replace(
+    TAVERN,
+    units=(AttributeValue("price range", "more than Value A"), AttributeValue("food", "Thai")),
+    challenge=Hidden((("price range", "more than Value A"),)),
 )
 
 
-def _highlighting(title: str, row: Sequence[str], text: str, *, overlap: bool) -> Sample:
-    """Return a sample of ToTTo whose text says every cell of the row and the title."""
-    header = tuple(Cell(f"column {number}", is_header=True) for number in range(len(row)))
-    places = tuple((1, number) for number in range(len(row)))
-    table = CellTable((header, tuple(map(Cell, row))), places)
-    context: dict[str, Fact] = {"title": title, "table": table, "overlap": overlap}
-    units = tuple(AttributeValue("", value) for value in row)
-    return Sample(text, "totto", units, (text,), context)
+def _in_order(sample: Sample) -> bool:
+    """Say whether every reference follows the order of the data, and the first is a sentence."""
+    orders = {*challenge_of(sample, Orders).references}
+    return orders == {tuple(range(len(sample.units)))} and sample.target.count(".") == 1
 
 
-HIGHLIGHTING = (
-    _highlighting(
-        "Northhaven", ("1203", "Old Basin"), "In 1203 Northhaven got its Old Basin.", overlap=True
-    ),
-    _highlighting(
-        "Ann Moss", ("mayor", "7 years"), "Ann Moss was the mayor for 7 years.", overlap=False
-    ),
-)
-REFERENCES = tuple(sample.references[0] for sample in TOLD)
-COPIES = (
-    "Entity 1 has the Old Basin.",
-    "The Mole serves Thai food for more than Value A.",
-    "Entity 2 is the twin of Entity 1.",
+_ORDERED = named.load("order_invariance", "mini", part="main").test.samples
+TOLD = (*[*filter(_in_order, _ORDERED)][::5][:3], TAVERN)
+_HIDING = named.load("rule_learnability", "mini").test.samples
+_ONE, _TWO = (next(s for s in _HIDING if len(challenge_of(s, Hidden).phrases) == n) for n in (1, 2))
+HIDING = tuple(
+    replace(sample, references=(" ".join(display(end) for unit in sample.units for end in unit),))
+    for sample in (PRICED, _TWO, _ONE)
 )
 # One of each kind of logic, all of tables with different people.
 STATED = tuple({s.about("logic"): s for s in LOGICNLG_MINI.part("train")[:300:11]}.values())
-
+FOUND = tuple(s for s in STATED if s.about("logic") in {"superlative", "all", "only"})
+"""Those that the search and the ranker get right."""
+HIGHLIGHTING = tuple(
+    totto.sample(text, cells=(row,), highlighted=((0, 0), (0, 1)), title=title, overlap=overlap)
+    for title, row, text, overlap in (
+        ("Northhaven", ("1203", "Old Basin"), "In 1203 Northhaven got its Old Basin.", True),
+        ("Ann Moss", ("mayor", "7 years"), "Ann Moss was the mayor for 7 years.", False),
+    )
+)
 # Texts of different combinations, every third of which is left out of training.
-ATTRIBUTED = tuple(
+ASKED = tuple(
     replace(sample, context={"unseen": number % 3 == 0})
     for number, sample in enumerate(COMPMCTG_MINI.part("train")[:42:7])
 )
-
-
-def _asked(text: str, *, unseen: bool, **values: str) -> Sample:
-    units = tuple(AttributeValue(*unit) for unit in values.items())
-    return Sample(text, "yelp", units, (text,), {"unseen": unseen})
-
-
-ASKED = (
-    _asked(
-        "The pizza is warm, and the people are kind to me.",
-        unseen=False,
-        sentiment="Positive",
-        pronoun="singular",
-        tense="Present",
+SAMPLES = {
+    "sp_acc": FOUND,
+    **dict.fromkeys(("truth", "nli_acc"), STATED),
+    **dict.fromkeys(("totto", "totto_real", "bleurt"), HIGHLIGHTING),
+    **dict.fromkeys(("compmctg", "mctg_ppl", "distinct", "mini_attributes"), ASKED),
+    "copy_rule": HIDING,
+}
+JUDGED: dict[str, Metric] = {
+    "facts": Facts(WordClassifier()),
+    "nli_acc": NliAcc(TargetJudge()),
+    "bleurt": Bleurt(EqualRater()),
+    "compmctg": Attributes(
+        TextIn(frozenset((s.target, unit[-1]) for s in ASKED for unit in s.units))
     ),
-    _asked(
-        "The pizza was cold, and the people were rude to us.",
-        unseen=True,
-        sentiment="Negative",
-        pronoun="plural",
-        tense="Past",
-    ),
-)
+    "mctg_ppl": TextPerplexity(Known(frozenset(s.target for s in ASKED))),
+}
 
 
 class Case(NamedTuple):
-    """A metric, samples that it can judge, and the texts that say what they ask for."""
+    """A metric, and samples that it can judge; their references say what they ask for."""
 
     metric: Metric
     samples: tuple[Sample, ...]
-    texts: tuple[str, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        return [sample.target for sample in self.samples]
 
     @property
     def best(self) -> ScoreInfo | None:
@@ -186,34 +136,6 @@ class Case(NamedTuple):
         return [""] * len(self.samples)
 
 
-def _case(name: str) -> Case:
-    judged: dict[str, Metric] = {
-        "facts": Facts(WordClassifier()),
-        "nli_acc": NliAcc(TargetJudge()),
-        "bleurt": Bleurt(EqualRater()),
-        "compmctg": Attributes(
-            TextIn(frozenset((each.target, unit[-1]) for each in ASKED for unit in each.units))
-        ),
-        "mctg_ppl": TextPerplexity(Known(frozenset(each.target for each in ASKED))),
-    }
-    found = judged.get(name) or metric(name)
-    if name == "sp_acc":  # those that the search and the ranker get right
-        known = [
-            sample for sample in STATED if sample.about("logic") in ("superlative", "all", "only")
-        ]
-        return Case(found, tuple(known), tuple(sample.target for sample in known))
-    if name in ("truth", "nli_acc"):
-        return Case(found, STATED, tuple(sample.target for sample in STATED))
-    if name in ("totto", "totto_real", "bleurt"):
-        return Case(found, HIGHLIGHTING, tuple(sample.target for sample in HIGHLIGHTING))
-    if name in ("compmctg", "mctg_ppl", "distinct"):
-        return Case(found, ASKED, tuple(sample.target for sample in ASKED))
-    if name == "mini_attributes":
-        return Case(found, ATTRIBUTED, tuple(sample.target for sample in ATTRIBUTED))
-    hides = found.challenge is Hidden
-    return Case(found, HIDING if hides else TOLD, COPIES if hides else REFERENCES)
-
-
 NAMES = tuple(
     name for name in registry().names("metric") if metric(name).answers == "texts"
 )  # of likelihoods: tests/metrics/test_likelihood.py
@@ -221,7 +143,8 @@ NAMES = tuple(
 
 @pytest.fixture(params=NAMES)
 def case(request: pytest.FixtureRequest) -> Case:
-    return _case(request.param)
+    name = request.param
+    return Case(JUDGED.get(name) or metric(name), SAMPLES.get(name, TOLD))
 
 
 # --- What is declared -----------------------------------------------------------------------------
@@ -344,7 +267,7 @@ def in_range(scores: dict[str, Score]) -> Iterator[bool]:
 
 LONG = 100_000 if SOAK > 1 else 20_000
 HOSTILE = {
-    "a reference without end": f"{REFERENCES[1]} ",
+    "a reference without end": f"{TOLD[0].target} ",
     "a copied phrase without end": "Entity 1 more than Value A ",
     "one word": "harbour ",
     "no space": "x",
@@ -377,8 +300,10 @@ def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -
     if isinstance(case.metric, Bleurt):
         pytest.skip("it is a mean over references")
     many = tuple(f"{text} {number}" for number in range(250) for text in sample.references)
-    told = _told(None, sample.units, *many, *sample.references)
-    more = replace(told, corpus=sample.corpus, context=sample.context)
+    challenge = sample.challenge
+    if isinstance(challenge, Orders):
+        challenge = replace(challenge, references=challenge.references * (len(many) + 1))
+    more = replace(sample, references=(*many, *sample.references), challenge=challenge)
     outputs = case.outputs(case.texts[:1])
     (alone,), (among,) = (case.metric.judge([each], outputs) for each in (sample, more))
     assert among.values == alone.values
@@ -386,12 +311,18 @@ def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -
 
 @pytest.mark.parametrize("unit", [Triple("", "", ""), AttributeValue("", "")])
 def test_units_of_empty_texts_are_scored(case: Case, unit: DataUnit) -> None:
-    empty = _told("", (unit, unit), "", "a text")
-    if case.metric.challenge is Hidden:
-        attribute = "price range" if isinstance(unit, AttributeValue) else ""
-        empty = replace(empty, challenge=Hidden(((attribute, ""),)))
     first = case.samples[0]
-    empty = replace(empty, corpus=first.corpus, context={**first.context, **empty.context})
+    challenge: Hidden | Orders = Orders(((0, 1), (1, 0)), ((0, 1),) * 2)
+    if case.metric.challenge is Hidden:
+        challenge = Hidden((("price range" if isinstance(unit, AttributeValue) else "", ""),))
+    context = {**first.context, "name": ""}
+    empty = replace(
+        first,
+        units=(unit, unit),
+        references=("", "a text"),
+        context=context,
+        challenge=challenge,
+    )
     texts = ("", "a text", "no yes")
     found = case.metric.judge([empty] * len(texts), case.outputs(texts))
     scores = {score.name: score for score in scores_of(case.metric, found)}

@@ -15,15 +15,15 @@ Row: TypeAlias = dict[str, Any]
 
 def sample(
     *references: str,
-    cells: Sequence[Sequence[Json]] = (("Ann", "7"),),
-    highlighted: Sequence[tuple[int, int]] = ((0, 0),),
+    cells: Sequence[Sequence[Any]] = (("Ann", "7"),),
+    highlighted: Sequence[Sequence[int]] = ((0, 0),),
     **context: Json,
 ) -> Sample:
     """Return a sample; a cell is its value, or a list as in the context of a sample."""
+    told = (cells[row][index] for row, index in highlighted)
+    units = tuple(AttributeValue("", cell if isinstance(cell, str) else cell[0]) for cell in told)
     table = from_json({"cells": cells, "highlighted": highlighted})
-    return Sample(
-        "0", "totto", (AttributeValue("", "Ann"),), references, {**context, "table": table}
-    )
+    return Sample("0", "totto", units, references, {**context, "table": table})
 
 
 def examples(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Sample]:
