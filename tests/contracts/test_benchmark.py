@@ -8,13 +8,15 @@ import yaml
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import Gap, Sets, SetSpec
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import SplitError
+from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Rivals, SetName, views
-from spor_tasks.harness import generate, task_files
+from spor_tasks.harness import adapt, generate, task_files
 from spor_tasks.harness.filters import PREFIX
-from spor_tasks.metrics.base import known_info
+from spor_tasks.metrics.base import known_info, metric
 from spor_tasks.text.filters import FILTERS
 from tests.conftest import REPOSITORY
+from tests.support.tasks import load
 
 BENCHMARKS = {sets.name: sets for sets in named.benchmarks()}
 SPECS = named.available()
@@ -76,6 +78,25 @@ def test_sets_of_embedded_corpora_are_as_declared(spec: SetSpec) -> None:
     for sample in random.Random(0).sample(pair.test.samples, 10):
         if not isinstance(sample.challenge, Rivals):
             assert len([*views(sample)]) == spec.outputs
+
+
+@pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
+def test_metrics_have_every_shown_score_once(spec: SetSpec) -> None:
+    metrics = map(metric, registry().names("metric"))
+    names = [name for each in metrics for name in adapt.scores_of(each, spec)]
+    assert len({*names}) == len(names)
+    assert {name for name in spec.displayed if not Gap.parse(name)} <= {*names}
+
+
+def test_tasks_without_a_training_set_demonstrate_nothing() -> None:
+    without = [spec for spec in EMBEDDED if not benchmark_of(spec).load(spec.name).arms]
+    assert without
+    for spec in without:
+        task = load(spec.task)
+        with pytest.raises(ConfigError) as caught:
+            task.set_config("num_fewshot", 1)
+        assert caught.value.where == "num_fewshot"
+        assert caught.value.remedy
 
 
 def test_sets_with_arms_under_one_name_have_the_same_arms() -> None:

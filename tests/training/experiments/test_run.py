@@ -30,6 +30,7 @@ from tests.support.strategies import VALUES, changed, places
 from training import lora
 from training.__main__ import main
 from training.experiments import cells
+from training.experiments import run as workers
 from training.experiments.cells import look
 from training.experiments.experiment import (
     Experiment,
@@ -282,6 +283,21 @@ def test_two_workers_do_each_cell_once_and_make_the_report_of_one(
     logs = list((experiment.folder / "workers").glob("*.log"))
     assert len(logs) == 2
     assert f"2 workers, whose logs are in {experiment.folder / 'workers'}" in caplog.text
+
+
+def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
+    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen, ended = expand(experiment), iter([False, False, True])
+    states = {cell.name: iter(["running", "done"]) for cell in chosen}
+    monkeypatch.setattr(workers, "_SECONDS", 0)
+    monkeypatch.setattr(
+        cells, "look", lambda cell: cells.CellState(next(states[cell.name]), "", {})
+    )
+    workers._watch(experiment, chosen, 2, lambda: next(ended))
+    last = capsys.readouterr().err.strip().rpartition("\r")[2]
+    assert f"{len(chosen)}/{len(chosen)}" in last
+    assert f"{len(chosen)} done" in last
 
 
 def test_a_cell_that_another_has_is_left_to_it(
