@@ -1,22 +1,24 @@
-# ruff: noqa: ANN401, PLC0415 - one adapter for modules that will move, imported when needed
+# ruff: noqa: ANN401, E402 - values are of many types; the path is set before imports
 """The net: digests of all that must not change, recorded once and compared after every change.
 
     python tests/golden/record.py --check [PART…] [--quick] [--only PATTERN]
     python tests/golden/record.py --write [PART…] [--only PATTERN]     # then read the diff
-    python tests/golden/record.py --drop PATTERN                       # keys of what was removed
 
 ``--check`` prints every key that differs, and exits with 1 if there is one. A part is a function in
-``PARTS`` with a file of its own beside this one. A key is `corpus/protocol/aspect…`; a value holds
-counts, scores and the beginnings of SHA-256 digests, no text of any corpus. ``--quick`` takes the
-embedded corpora alone. The folders that SPOR_DATA_DIR, VIGGO_DATA_DIR, LOGICNLG_DATA_DIR and
-TABFACT_DATA_DIR name hold the other corpora; keys whose data is not here are skipped. Only the
-first section knows the modules of the library: where these move, change it and nothing else.
+``PARTS`` with a file of its own beside this one, which has a line for each key. A key is
+`corpus/protocol/aspect…`; a value holds counts, scores and the beginnings of SHA-256 digests, no
+text of any corpus. ``--quick`` takes the embedded corpora alone. The folders that SPOR_DATA_DIR,
+VIGGO_DATA_DIR, LOGICNLG_DATA_DIR and TABFACT_DATA_DIR name hold the other corpora; keys whose data
+is not here are skipped.
 """
 
 import argparse
+import contextlib
 import difflib
 import fnmatch
+import gzip
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -31,214 +33,84 @@ from typing import Any, TypeAlias
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
+from spor_tasks.aspects import named
+from spor_tasks.cli import main as spor
+from spor_tasks.core.codec import to_row
+from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.corpora.compmctg.reader import FOLDERS
+from spor_tasks.evaluation import scoring
+from spor_tasks.harness import adapt, task_files
+from spor_tasks.metrics.base import Metric, Tally, judge_all, metric, with_groups
+from spor_tasks.metrics.groups import TWINS, name_over
+from spor_tasks.metrics.learned import Facts
+from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.prompts.exchanged import twins, with_twins
+from spor_tasks.prompts.styles import prompted, prompts_of
+from tests.support import compmctg
+from tests.support.classifiers import WordClassifier
+from tests.support.tiny_bases import save_base
+from training.config import parse_config
+from training.data import make_pairs
+from training.lora import train
+from training.objectives.likelihood import Likelihood as Tuning
+
 EMBEDDED = ("mini", "totto_mini", "logicnlg_mini", "compmctg_mini")
 OWN = ("totto", "logicnlg", "compmctg")  # benchmarks without aspects; the others are SPOR's
 STYLES = ("causal", "seq2seq", "instruction")
-Name: TypeAlias = tuple[str, str, str, str | None]  # aspect, corpus, protocol, part
-Style: TypeAlias = Any
 Keys: TypeAlias = Iterator[tuple[str, Callable[[], Any]]]  # with what computes the value of each
 
-# --- The library ----------------------------------------------------------------------------------
 
+def specs() -> Iterator[SetSpec]:
+    """Yield all sets that are recorded, each split of those that have splits."""
+    for spec in named.available():
+        name = spec.name
+        on_units = spec.benchmark != "spor" or name.corpus in {"webnlg", "e2e", "viggo", "mini"}
+        if on_units and name.protocol != "tabfact" and "discrim" not in name.protocol:
+            for part in spec.splits or (name.part,):
+                yield _benchmark(spec).find(name._replace(part=part))
 
-def set_names() -> Iterator[Name]:
-    """Yield the names of all sets that stay."""
-    from spor_tasks.core.registry import registry
 
-    for benchmark in registry().names("benchmark"):
-        for spec in registry().get("benchmark", benchmark).sets():
-            name = spec.name
-            on_units = benchmark != "spor" or name.corpus in {"webnlg", "e2e", "viggo", "mini"}
-            if on_units and name.protocol != "tabfact" and "discrim" not in name.protocol:
-                for part in spec.splits or (name.part,):
-                    yield tuple(name._replace(part=part))
+def _is_a_split(spec: SetSpec) -> bool:
+    """Say whether sets are of a split of CompMCTG: all have the same requests, and few a score."""
+    return spec.benchmark == "compmctg" and spec.name.protocol != "original"
 
 
-def find_set(name: Name) -> Any:
-    """Return what a benchmark declares about sets."""
-    from spor_tasks.core.sample import SetName
+def load(spec: SetSpec) -> SplitPair:
+    return _benchmark(spec).load(spec.name)
 
-    return _benchmark(name).find(SetName(*name))
 
-
-def load_set(name: Name) -> Any:
-    """Return the sets."""
-    from spor_tasks.core.contracts import SetName
-
-    return _benchmark(name).load(SetName(*name))
-
-
-def _benchmark(name: Name) -> Any:
-    from spor_tasks.core.registry import registry
-
-    return registry().get("benchmark", name[0] if name[0] in OWN else "spor")
-
-
-def row_of(sample: Any) -> dict[str, Any]:
-    from spor_tasks.core.codec import to_row
-
-    return dict(to_row(sample))
-
-
-def prompts_of(sample: Any, style: Style) -> tuple[str, ...]:
-    """Return all that a model reads of a sample."""
-    from spor_tasks.prompts import styles
-
-    return styles.prompts_of(styles.prompted(sample, style))
-
-
-def twin_pair(pair: Any) -> Any:
-    """Return sets whose arms have only samples with twins; fails where there are none."""
-    from spor_tasks.prompts.exchanged import with_twins
-
-    return with_twins(pair)
-
-
-def twins_of(samples: Iterable[Any]) -> Iterable[Any]:
-    from spor_tasks.prompts.exchanged import twins
-
-    return twins(samples)
-
-
-def training_pairs(arm: Any, style: Style) -> Iterator[tuple[str, str]]:
-    from training.data import make_pairs
-    from training.objectives.likelihood import Likelihood
-
-    for pair in make_pairs(arm.samples, style, Likelihood.pairs, limit=None, seed=0):
-        yield pair.prompt, pair.text
-
-
-def task_named(name: str) -> Any:
-    """Return lm-eval's task."""
-    from spor_tasks.harness import task_files
-
-    return task_files.manager().load(name)["tasks"][name]
-
-
-def metrics_of(scores: Iterable[str]) -> Iterable[Any]:
-    """Return the metrics of a task that reports these scores."""
-    from spor_tasks.harness.adapt import metrics_for
-
-    return metrics_for(scores)
-
-
-def metric_named(name: str) -> Any:
-    """Return a registered metric; those that need a classifier have one that looks for words."""
-    from spor_tasks.metrics.base import metric
-    from spor_tasks.metrics.learned import Facts
-    from tests.support.classifiers import WordClassifier
-
-    return Facts(WordClassifier()) if name == "facts" else metric(name)
-
-
-def judged(metric: Any, samples: Sequence[Any], outputs: Sequence[Any]) -> dict[str, Any]:
-    """Return each score with a digest of what every output adds to it."""
-    from spor_tasks.metrics import base
-    from spor_tasks.metrics.groups import TWINS, name_over
-
-    shown = shown_scores()
-    has_twins = any(sample.twin is not None for sample in samples)
-    own = {info.name for info in metric.scores}
-    own |= {name_over(name, TWINS) for name in own if has_twins}
-    all_infos = base.with_groups(metric.scores, has_twins=has_twins)
-    infos = [info for info in all_infos if info.name in own | shown]
-    names = {info.name for info in infos}
-    tally = base.Tally(infos)
-    values = [each.values for each in base.judge_all(metric, samples, outputs, names)]
-    for of_sample in values:
-        tally.add(of_sample)
-    return {
-        score.name: [repr(score.value), sha([each.get(score.name) for each in values])]
-        for score in tally.scores("")
-    }
-
-
-@cache
-def shown_scores() -> set[str]:
-    """Return the scores of all sets."""
-    from spor_tasks.core.registry import registry
-
-    benchmarks = (registry().get("benchmark", name) for name in registry().names("benchmark"))
-    specs = (spec for each in benchmarks for spec in each.sets())
-    return {name for spec in specs for name in (*spec.scores, *spec.displayed)}
-
-
-def likelihoods_asked(metric: Any) -> bool:
-    return str(metric.answers) == "likelihoods"
-
-
-def likelihood(log: float, tokens: int) -> Any:
-    from spor_tasks.metrics.likelihood import Likelihood
-
-    return Likelihood(log, tokens, 4 * tokens)
-
-
-def scored_file(path: Path, metric: str, corpus: str) -> dict[str, str]:
-    """Return the scores of `spor score`."""
-    from spor_tasks.evaluation import scoring
-
-    return {each.name: repr(each.value) for each in scoring.score(path, metric, corpus).scores}
-
-
-def losses_of(settings: Sequence[str]) -> list[float]:
-    """Return the losses of a short training, on the tiny random base in the folder."""
-    from training.config import parse_config
-    from training.lora import train
-
-    return list(train(parse_config("{}", settings), progress=False).losses)
-
-
-def save_base(name: str, folder: Path) -> None:
-    from tests.support.tiny_bases import save_base
-
-    save_base(name, folder)
-
-
-def spor(*arguments: str) -> None:
-    """Run a command of `spor`."""
-    import contextlib
-    import io
-
-    from spor_tasks.cli import main
-
-    with contextlib.redirect_stdout(io.StringIO()):
-        status = main(arguments)
-    assert status in {0, 1}, arguments
-
-
-def missing_data() -> Any:
-    from spor_tasks.core.errors import CorpusError
-
-    return CorpusError
-
-
-# --- Parts ----------------------------------------------------------------------------------------
+def _benchmark(spec: SetSpec) -> Sets:
+    benchmark: Sets = registry().get("benchmark", spec.benchmark)
+    return benchmark
 
 
 def sha(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:12]
 
 
-def key_of(name: Name) -> str:
-    aspect, corpus, protocol, part = name
+def key_of(spec: SetSpec) -> str:
+    aspect, corpus, protocol, part = spec.name
     return "/".join(filter(None, [corpus, protocol, None if aspect in OWN else aspect, part]))
+
+
+# --- Parts ----------------------------------------------------------------------------------------
 
 
 def some(samples: Sequence[Any], number: int = 30) -> list[Any]:
     """Return samples from the first to the last, evenly apart."""
     size = len(samples)
-    return (
-        [samples[place * size // number] for place in range(number)]
-        if size > number
-        else [*samples]
-    )
+    places = (place * size // number for place in range(number))
+    return [samples[place] for place in (places if size > number else range(size))]
 
 
-def of_samples(samples: Iterable[Any]) -> list[Any]:
+def of_samples(samples: Iterable[Sample]) -> list[Any]:
     """Return number, digest of the ids in order, digest of the rows."""
     rows, ids = hashlib.sha256(), []
     for sample in samples:
-        row = row_of(sample)
+        row = dict(to_row(sample))
         row.pop("unseen", None)  # of CompMCTG, which a split says of its requests
         rows.update(json.dumps(row, ensure_ascii=False).encode())
         ids.append(sample.id)
@@ -247,55 +119,58 @@ def of_samples(samples: Iterable[Any]) -> list[Any]:
 
 def sets() -> Keys:
     """Every test set and arm: number, order of ids, rows."""
-    for name in set_names():
-        yield key_of(name), partial(_set, name)
+    for spec in specs():
+        yield key_of(spec), partial(_set, spec)
 
 
-def _set(name: Name) -> dict[str, Any]:
-    pair = load_set(name)
+def _set(spec: SetSpec) -> dict[str, Any]:
+    pair = load(spec)
     found: dict[str, Any] = {"test": of_samples(pair.test.samples)}
-    if name[0] == "compmctg":
+    if spec.benchmark == "compmctg":
         found["unseen"] = sha([s.id for s in pair.test.samples if s.context["unseen"]])
     for arm in pair.arms:
         try:
             found[f"arm {arm.name}"] = of_samples(arm.samples)
-        except missing_data():
+        except CorpusError:
             found[f"arm {arm.name}"] = None  # not here
-    if name[2] == "twin":
-        for arm in twin_pair(pair).arms:
+    if spec.name.protocol == "twin":
+        for arm in with_twins(pair).arms:
             found[f"twins {arm.name}"] = [
                 of_samples(arm.samples),
-                of_samples(twins_of(arm.samples)),
+                of_samples(twins(arm.samples)),
             ]
     return found
 
 
 def prompts() -> Keys:
     """What a model reads of 30 samples of every test set, in each style."""
-    for name in set_names():
-        if name[0] != "compmctg" or name[2] == "original":  # all splits ask for the same
-            yield key_of(name), partial(_prompts, name)
+    for spec in specs():
+        if not _is_a_split(spec):
+            yield key_of(spec), partial(_prompts, spec)
 
 
-def _prompts(name: Name) -> dict[str, str]:
-    shown = some(load_set(name).test.samples)
-    return {style: sha([prompts_of(sample, style) for sample in shown]) for style in STYLES}
+def _prompts(spec: SetSpec) -> dict[str, str]:
+    shown = some(load(spec).test.samples)
+    return {
+        style: sha([prompts_of(prompted(sample, style)) for sample in shown]) for style in STYLES
+    }
 
 
 def rows() -> Keys:
     """The training pairs of every arm, in each style: number, digests of 30 and of all."""
-    for name in set_names():
+    for spec in specs():
         # The arms of twins are those of the original sets, and those of splits parts of all texts.
-        if name[2] != "twin" and (name[0] != "compmctg" or name[2] == "original"):
-            yield key_of(name), partial(_rows, name)
+        if spec.name.protocol != "twin" and not _is_a_split(spec):
+            yield key_of(spec), partial(_rows, spec)
 
 
-def _rows(name: Name) -> dict[str, Any]:
+def _rows(spec: SetSpec) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for arm, style in itertools.product(load_set(name).arms, STYLES[:2]):
+    for arm, style in itertools.product(load(spec).arms, STYLES[:2]):
         try:
-            pairs = list(training_pairs(arm, style))
-        except missing_data():
+            made = make_pairs(arm.samples, style, Tuning.pairs, limit=None, seed=0)
+            pairs = [(pair.prompt, pair.text) for pair in made]
+        except CorpusError:
             continue
         found[f"{arm.name} {style}"] = [len(pairs), sha(some(pairs)), sha(pairs)]
     return found
@@ -303,18 +178,17 @@ def _rows(name: Name) -> dict[str, Any]:
 
 def demonstrations() -> Keys:
     """What stands before prompts: chosen for each sample, or drawn with ``--num_fewshot 3``."""
-    for name in set_names():
-        spec = find_set(name)
-        if name[0] == "compmctg" or "c2f" in str(name[3]):
+    for spec in specs():
+        if spec.benchmark == "compmctg" or "c2f" in str(spec.name.part):
             continue
         for arm in spec.arms if spec.in_context else ():
-            yield f"{key_of(name)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
+            yield f"{key_of(spec)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
         if spec.in_context:
-            yield f"{key_of(name)}/fewshot", partial(_contexts, spec.task, 3)
+            yield f"{key_of(spec)}/fewshot", partial(_contexts, spec.task, 3)
 
 
 def _contexts(task_name: str, fewshot: int | None) -> dict[str, Any]:
-    task = task_named(task_name)
+    task = task_files.manager().load(task_name)["tasks"][task_name]
     if fewshot:
         task.set_config("num_fewshot", fewshot)
         task.set_fewshot_seed(1234)
@@ -343,34 +217,67 @@ SCORED_ALONE = {
 
 def scores() -> Keys:
     """Every score of a task on invented outputs, and those of the golden files."""
-    for name in set_names():
-        if name[0] != "compmctg" or name[2] == "original" or name[1] == "compmctg_mini":
-            yield key_of(name), partial(_scores, name)
+    for spec in specs():
+        if not _is_a_split(spec) or spec.name.corpus == "compmctg_mini":
+            yield key_of(spec), partial(_scores, spec)
     yield from _golden_scores()
 
 
-def _scores(name: Name) -> dict[str, Any]:
-    spec, pair = find_set(name), load_set(name)
-    samples = some(pair.test.samples, 200)
-    alone = map(metric_named, SCORED_ALONE.get(key_of(name), ()))
+def _scores(spec: SetSpec) -> dict[str, Any]:
+    samples = some(load(spec).test.samples, 200)
+    alone = map(_metric, SCORED_ALONE.get(key_of(spec), ()))
     found: dict[str, Any] = {}
-    for metric in (*metrics_of(spec.scores), *alone):
-        write = _likelihood if likelihoods_asked(metric) else _output
+    for each in (*adapt.metrics_for(spec.scores), *alone):
+        write = _likelihood if each.answers == "likelihoods" else _output
         outputs = [
-            tuple(write(sample, number) for number, _ in enumerate(prompts_of(sample, "causal")))
+            tuple(write(sample, number) for number, _ in enumerate(_causal(sample)))
             for sample in samples
         ]
-        cut = 40 if "sp_acc" in {info.name for info in metric.scores} else None
-        found |= judged(metric, samples[:cut], outputs[:cut])
+        cut = 40 if "sp_acc" in {info.name for info in each.scores} else None
+        found |= judged(each, samples[:cut], outputs[:cut])
     return found
 
 
-def _likelihood(sample: Any, number: int) -> Any:
+def _causal(sample: Sample) -> Sequence[str]:
+    return prompts_of(prompted(sample, "causal"))
+
+
+def _metric(name: str) -> Metric:
+    """Return a registered metric; those that need a classifier have one that looks for words."""
+    return Facts(WordClassifier()) if name == "facts" else metric(name)
+
+
+def judged(each: Metric, samples: Sequence[Sample], outputs: Sequence[Any]) -> dict[str, Any]:
+    """Return each score with a digest of what every output adds to it."""
+    has_twins = any(sample.twin is not None for sample in samples)
+    own = {info.name for info in each.scores}
+    own |= {name_over(name, TWINS) for name in own if has_twins}
+    all_infos = with_groups(each.scores, has_twins=has_twins)
+    infos = [info for info in all_infos if info.name in own | shown_scores()]
+    tally = Tally(infos)
+    names = {info.name for info in infos}
+    values = [found.values for found in judge_all(each, samples, outputs, names)]
+    for of_sample in values:
+        tally.add(of_sample)
+    return {
+        score.name: [repr(score.value), sha([found.get(score.name) for found in values])]
+        for score in tally.scores("")
+    }
+
+
+@cache
+def shown_scores() -> set[str]:
+    """Return the scores of all sets."""
+    return {name for spec in named.available() for name in (*spec.scores, *spec.displayed)}
+
+
+def _likelihood(sample: Sample, number: int) -> Likelihood:
     rng = random.Random(f"{sample.id} {number}")
-    return likelihood(-round(rng.uniform(5, 60), 3), rng.randrange(5, 25))
+    log, tokens = -round(rng.uniform(5, 60), 3), rng.randrange(5, 25)
+    return Likelihood(log, tokens, 4 * tokens)
 
 
-def _output(sample: Any, number: int) -> str:
+def _output(sample: Sample, number: int) -> str:
     """Return a reference, a part of it, one out of order, the words of the units, or nothing."""
     rng = random.Random(f"{sample.id} {number}")
     text = str(sample.references[0] if sample.references else sample.context.get("prefix", ""))
@@ -389,7 +296,7 @@ def _output(sample: Any, number: int) -> str:
 
 def _golden_scores() -> Keys:
     folder = golden_folder()
-    for kind, metric in (
+    for kind, name in (
         ("parent", "parent"),
         ("order", "order"),
         ("cwio", "cwio"),
@@ -397,31 +304,31 @@ def _golden_scores() -> Keys:
     ):
         for corpus in ("webnlg", "e2e"):
             file = folder / f"{kind}_{corpus}.jsonl.gz"
-            yield f"golden/{kind}_{corpus}", partial(_of_file, file, metric, corpus)
+            yield f"golden/{kind}_{corpus}", partial(_of_file, file, name, corpus)
     for system in ("GPT_gpt2_12.65", "field_infusing"):
         outputs = data("LOGICNLG_DATA_DIR") / "outputs" / f"{system}.json"
         yield f"golden/{system}", partial(_of_file, outputs, "logicnlg_bleu", "logicnlg")
     yield "golden/totto", partial(_totto, folder / "totto")
 
 
-def _of_file(file: Path, metric: str, corpus: str) -> dict[str, str]:
+def _of_file(file: Path, name: str, corpus: str) -> dict[str, str]:
     if not file.is_file():
-        raise missing_data()("is not here", where=file)
-    return scored_file(file, metric, corpus)
+        raise CorpusError("is not here", where=file)
+    return {each.name: repr(each.value) for each in scoring.score(file, name, corpus).scores}
 
 
 def _totto(folder: Path) -> dict[str, Any]:
     """Score the golden predictions, of which each file has some of the golden examples."""
-    name = ("totto", "totto", "published", None)
-    spec, samples = find_set(name), list(load_set(name).test.samples)
+    spec = named.find("totto", "totto", "published")
+    samples = list(load(spec).test.samples)
     files: dict[str, list[Any]] = {}
     for row in read_gzip(folder / "predictions.jsonl.gz"):
         files.setdefault(row["file"], []).append((samples[row["id"]], (row["prediction"],)))
     return {
         f"{file} {name}": value
         for file, of_file in files.items()
-        for metric in metrics_of(spec.scores)
-        for name, value in judged(metric, *zip(*of_file, strict=True)).items()
+        for each in adapt.metrics_for(spec.scores)
+        for name, value in judged(each, *zip(*of_file, strict=True)).items()
     }
 
 
@@ -498,7 +405,8 @@ def _losses(base: str, settings: Sequence[str]) -> list[float]:
     with tempfile.TemporaryDirectory() as folder:
         save_base(base, Path(folder, "base"))
         places = (f"model.path={folder}/base", f"output={folder}/adapter")
-        return [round(loss, 6) for loss in losses_of((*settings, *places))]
+        tuned = train(parse_config("{}", (*settings, *places)), progress=False)
+        return [round(loss, 6) for loss in tuned.losses]
 
 
 BASELINES = (
@@ -513,10 +421,10 @@ def report() -> Keys:
 
 
 def _report() -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         for name, tasks in BASELINES:
-            spor("baseline", name, *tasks, "--limit", "40", "--results", f"{folder}/results")
-        spor("report", f"{folder}/results", "--out", f"{folder}/report")
+            spor(["baseline", name, *tasks, "--limit", "40", "--results", f"{folder}/results"])
+        spor(["report", f"{folder}/results", "--out", f"{folder}/report"])
         files = [Path(folder, "report", name) for name in NAMED]
         texts = {file.name: file.read_text("utf-8").splitlines() for file in files}
     return {name: texts[name] if name.endswith(".md") else sha(texts[name]) for name in NAMED}
@@ -539,10 +447,8 @@ def golden_folder() -> Path:
 
 
 def read_gzip(path: Path) -> Iterator[dict[str, Any]]:
-    import gzip
-
     if not path.is_file():
-        raise missing_data()("is not here", where=path)
+        raise CorpusError("is not here", where=path)
     with gzip.open(path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
@@ -556,12 +462,11 @@ def stand_ins(folder: Path) -> None:
         (folder / "totto").mkdir()
         for part in ("train", "dev"):
             (folder / f"totto/totto_{part}_data.jsonl").write_text("".join(lines), "utf-8")
-    for file in (cases / "CompMCTG/test_cases").glob("cases_*.jsonl"):
-        place = folder / "compmctg" / file.stem.removeprefix("cases_")
-        place.mkdir(parents=True)
-        rows = map(json.loads, file.read_text("utf-8").splitlines())
-        texts = [json.dumps({"review": row.pop("text"), **row}) + "\n" for row in rows]
-        (place / "gen.jsonl").write_text("".join(texts), "utf-8")
+    if (cases / "CompMCTG" / "test_cases").is_dir():
+        (folder / "compmctg").mkdir()
+        for corpus in FOLDERS:
+            texts = compmctg.cases(data("SPOR_DATA_DIR"), corpus)
+            compmctg.write(folder / "compmctg", corpus, "gen", texts)
 
 
 # --- Recording and comparing ----------------------------------------------------------------------
@@ -575,7 +480,7 @@ def compute(part: str, *, quick: bool, only: str) -> Iterator[tuple[str, Any]]:
             continue
         try:
             found = value()
-        except missing_data():
+        except CorpusError:
             found = None
         yield key, json.loads(json.dumps(found))
 
@@ -632,17 +537,11 @@ def main() -> int:
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--check", nargs="*", choices=[*PARTS, []], metavar="PART")
     action.add_argument("--write", nargs="*", choices=[*PARTS, []], metavar="PART")
-    action.add_argument("--drop", metavar="PATTERN")
     parser.add_argument("--quick", action="store_true", help="embedded corpora alone")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="of keys")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         stand_ins(Path(folder))
-        if options.drop:
-            for part in PARTS:
-                kept = {k: v for k, v in read(part).items() if not fnmatch.fnmatch(k, options.drop)}
-                write(part, kept)
-            return 0
         if options.write is not None:
             for part in options.write or PARTS:
                 for key, value in compute(part, quick=options.quick, only=options.only):

@@ -1,7 +1,6 @@
 """Runs about CompMCTG's embedded corpus: results of each split, and what classifiers say."""
 
 from pathlib import Path
-from typing import Any
 
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.contracts import SetSpec
@@ -12,7 +11,7 @@ from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
 from spor_tasks.metrics.totals import Value
 from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
-from tests.support.result_files import sample_row
+from tests.support.result_files import rows_of
 from tests.support.scores import values_of
 
 TASK = "compmctg_mini_acd"
@@ -48,12 +47,9 @@ def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
         {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.judge_one(*each)), "empty": 0.0}
         for each in zip(asked, outputs, strict=True)
     ]
-    rows: list[dict[str, Any]] = [
-        sample_row(sample, [output], found)
-        for sample, output, found in zip(asked, outputs, values, strict=True)
-    ]
+    rows = rows_of(asked, ([output] for output in outputs), values)
     for row, said in zip(rows, _SAID, strict=False):
         row["doc"]["said"] = said
     metadata = {"benchmark": "compmctg", "corpus": COMPMCTG_MINI.name, "protocol": "acd"}
     about = {"aspect": spec.name.aspect, "metadata": metadata}
-    table_runs.write_values(folder, spec.task, spec.name.part, values, rows, **about)
+    table_runs.write_rows(folder, spec.task, spec.name.part, rows, **about)

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import AttributeValue, Fact, Sample
+from spor_tasks.core.sample import Fact, Sample
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.metrics.totals import Value
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
-from tests.support import table_runs
+from tests.support import table_runs, totto
 from tests.support.invented_runs import HOSTILE
-from tests.support.result_files import sample_row
+from tests.support.result_files import rows_of
 from tests.support.scores import values_of as grouped_values
 
 TASK = "totto_mini"
@@ -62,15 +62,12 @@ def write_run(
 ) -> Path:
     """Write the result and the samples of a run; ``last`` is in the context of the last sample."""
     values = [values_of(*each) for each in zip(samples, outputs, strict=True)]
-    rows = [
-        sample_row(sample, [output], scores)
-        for sample, output, scores in zip(samples, outputs, values, strict=True)
-    ]
+    rows = rows_of(samples, ([output] for output in outputs), values)
     if last:
         rows[-1]["doc"] |= doc_of(replace(samples[-1], context={**samples[-1].context, **last}))
     metadata = {"benchmark": "totto", "corpus": corpus}
     settings = {"aspect": "totto", **settings, "metadata": metadata}
-    table_runs.write_values(folder, task, part, values, rows, **settings)
+    table_runs.write_rows(folder, task, part, rows, **settings)
     return folder
 
 
@@ -93,13 +90,5 @@ def harmful() -> dict[str, Fact]:
 
 def of_cells(cells: Sequence[Any], highlighted: Sequence[Sequence[int]]) -> Sample:
     """Return a sample about a table."""
-    units = [cells[row][index] for row, index in highlighted]
-    values = [unit if isinstance(unit, str) else unit[0] for unit in units]
-    table = from_json({"cells": cells, "highlighted": highlighted})
-    return Sample(
-        "0",
-        "totto",
-        tuple(AttributeValue("", value) for value in values),
-        ("A reference.",),
-        {"title": "Ports", "section_title": "Boats", "table": table},
-    )
+    titles = {"title": "Ports", "section_title": "Boats"}
+    return totto.sample("A reference.", cells=cells, highlighted=highlighted, **titles)

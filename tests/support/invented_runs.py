@@ -1,6 +1,5 @@
 """Runs of all four aspects on an invented corpus, with outputs that mean harm among them."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from spor_tasks.core.sample import Hidden, Orders, Sample, Triple
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import PARENT
-from tests.support.result_files import means_of, result_content, sample_row, write_samples
+from tests.support.result_files import rows_of, write_rows
 
 HOSTILE = (
     "</script><script>window.broken = true</script>",
@@ -124,15 +123,5 @@ def _write(file: Path, task: _Task, arm: str | None, model: str, *, shift: int, 
     texts = [outputs(sample, number + shift) for number, sample in enumerate(samples)]
     written = [pair[: task.texts] for pair in texts]
     scores = [task.score(*pair) for pair in zip(samples, written, strict=True)]
-    content = result_content(
-        arm=arm,
-        task=name,
-        aspect=task.aspect,
-        part=task.part,
-        model=model,
-        n=count,
-        scores=means_of(scores),
-    )
-    file.write_text(json.dumps(content))
-    rows = zip(samples, written, scores, strict=True)
-    write_samples(file, name, [sample_row(*row, number) for number, row in enumerate(rows)])
+    settings = {"arm": arm, "task": name, "aspect": task.aspect, "part": task.part}
+    write_rows(file, rows_of(samples, written, scores), model=model, **settings)

@@ -1,22 +1,14 @@
 """Invented runs of every aspect, for whole reports: two models, two seeds, a dozen samples."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.metrics.totals import Value
-from tests.support.result_files import (
-    distinct,
-    means_of,
-    reported,
-    sample_row,
-    write_result,
-    write_samples,
-)
+from tests.support.result_files import distinct, reported, rows_of, write_rows
 
 TASKS = (
     ("systematicity", None),
@@ -41,7 +33,10 @@ def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published"
                 task = "_".join(filter(None, ["spor", aspect, corpus, part]))
                 run = {"aspect": aspect, "part": part, "model": model, "arm": arm, "seed": seed}
                 told = {"task": task, "metadata": {"corpus": corpus, "protocol": protocol}}
-                _write(folder / f"results_{stamp}.json", values, run | told)
+                samples = (replace(distinct(n), id=f"{n:02}") for n in range(SAMPLES))
+                outputs = [[f"Output {number}."] for number in range(SAMPLES)]
+                rows = rows_of(samples, outputs, values)
+                write_rows(folder / f"results_{stamp}.json", rows, **run, **told)
 
 
 def _values_of_run(
@@ -50,17 +45,6 @@ def _values_of_run(
     rng = random.Random(f"{aspect} {part} {model} {arm} {seed}")
     strength = (model == "large") + (arm is not None) + 0.5 * (arm == ARMS[aspect][-1])
     return [values_of(aspect, part, strength, rng) for _ in range(SAMPLES)]
-
-
-def _write(file: Path, values: Sequence[Mapping[str, Value]], run: Mapping[str, Any]) -> None:
-    write_result(file, n=SAMPLES, scores=means_of(values), **run)
-    write_samples(file, run["task"], _rows(values))
-
-
-def _rows(values: Sequence[Mapping[str, Value]]) -> Iterator[dict[str, Any]]:
-    for number, scores in enumerate(values):
-        sample = replace(distinct(number), id=f"{number:02}")
-        yield sample_row(sample, [f"Output {number}."], scores)
 
 
 def values_of(

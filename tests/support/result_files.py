@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,28 @@ def sample_row(
     }
 
 
+def rows_of(
+    samples: Iterable[Sample],
+    outputs: Iterable[Sequence[str]],
+    values: Iterable[Mapping[str, Value]],
+) -> list[dict[str, Any]]:
+    """What lm-eval logs of the documents of a run, in their order."""
+    each = zip(samples, outputs, values, strict=True)
+    return [sample_row(*one, number) for number, one in enumerate(each)]
+
+
+def values_in(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Value]]:
+    """The values of logged documents."""
+    return [{name: row[name] for name in row["metrics"]} for row in rows]
+
+
+def write_rows(file: Path, rows: Sequence[Mapping[str, Any]], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+    """Write a run: these samples, and the scores that follow from their values."""
+    write_result(file, n=len(rows), scores=means_of(values_in(rows)), **settings)
+    write_samples(file, settings["task"], rows)
+    return file
+
+
 def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) -> Path:
     """Write the sample file that belongs to a task of a result file."""
     file = result.with_name(f"samples_{task}_{result.stem.rpartition('_')[2]}.jsonl")
@@ -179,16 +202,11 @@ def distinct(number: int) -> Sample:
 
 def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
     """Write the result and the samples of a run whose samples have these values of PARENT."""
-    task = settings.get("task", "spor_systematicity_mini")
-    mean = sum(values) / len(values)
-    file = write_result(folder / f"results_{name}.json", parent=mean, n=len(values), **settings)
-    rows = [
-        sample_row(distinct(number), ["By the sea."], {"parent": value})
-        for number, value in enumerate(values)
-    ]
+    samples = map(distinct, range(len(values)))
+    rows = rows_of(samples, repeat(["By the sea."], len(values)), [{"parent": x} for x in values])
     random.Random(name).shuffle(rows)
-    write_samples(file, task, rows)
-    return file
+    settings = {"task": "spor_systematicity_mini", **settings}
+    return write_rows(folder / f"results_{name}.json", rows, **settings)
 
 
 def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:

@@ -10,11 +10,19 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.adversarial import ADVERSARIAL
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.totals import Value
 from tests.support.invented_runs import HOSTILE
-from tests.support.result_files import edited, means_of, sample_row, write_result, write_samples
+from tests.support.result_files import (
+    edited,
+    means_of,
+    rows_of,
+    values_in,
+    write_result,
+    write_samples,
+)
 
 TASK = "logicnlg_mini"
 PAIRS, PPL = f"{TASK}_adversarial", f"{TASK}_ppl"
@@ -54,40 +62,31 @@ def write(folder: Path, model: str = "base") -> Path:
     scores: list[Mapping[str, Value]] = [
         {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0} for number in range(4)
     ]
-    rows = [sample_row(*each) for each in zip(told, map(_one, outputs), scores, strict=True)]
+    rows = rows_of(told, ([output] for output in outputs), scores)
     harmful = {**READ, "sp_program": HOSTILE[0]}
     for row, found in zip(rows, (READ, harmful, UNREAD, {}), strict=True):
         row["doc"] |= found
     _damage(rows, told[-1])
-    write_values(folder, TASK, None, scores, rows, model=model)
+    write_rows(folder, TASK, None, rows, model=model)
     both = [
         (Likelihood(true, of_true, len(pair.target)), Likelihood(false, of_false, len(pair.target)))
         for pair, (true, of_true, false, of_false) in zip(pairs, LOGS, strict=True)
     ]
-    values = [each.values for each in ADVERSARIAL.judge(pairs, both)]
-    write_values(folder, PAIRS, "adversarial", values, _given(pairs, both, values), model=model)
+    write_rows(folder, PAIRS, "adversarial", _given(ADVERSARIAL, pairs, both), model=model)
     own = [(true,) for true, _ in both]
-    values = [each.values for each in PERPLEXITY.judge(told, own)]
-    write_values(folder, PPL, "ppl", values, _given(told, own, values), model=model)
+    write_rows(folder, PPL, "ppl", _given(PERPLEXITY, told, own), model=model)
     return folder
 
 
-def _one(text: str) -> list[str]:
-    return [text]
-
-
 def _given(
-    samples: Sequence[Sample],
-    found: Sequence[Sequence[Likelihood]],
-    values: Sequence[Mapping[str, Value]],
+    metric: Metric, samples: Sequence[Sample], found: Sequence[Sequence[Likelihood]]
 ) -> list[dict[str, Any]]:
-    rows = []
-    for sample, likelihoods, scores in zip(samples, found, values, strict=True):
-        row = sample_row(sample, ["" for _ in likelihoods], scores)
+    values = [each.values for each in metric.judge(samples, found)]
+    rows = rows_of(samples, ([""] * len(each) for each in found), values)
+    for row, likelihoods in zip(rows, found, strict=True):
         row["resps"] = [[[str(each.log), "False"]] for each in likelihoods]
         row["filtered_resps"] = [str(each.log) for each in likelihoods]
         row["doc"]["tokens"] = [each.tokens for each in likelihoods]
-        rows.append(row)
     _damage(rows, samples[-1])
     return rows
 
@@ -112,16 +111,15 @@ def write_scores(
     return file
 
 
-def write_values(
+def write_rows(
     folder: Path,
     task: str,
     part: str | None,
-    values: Sequence[Mapping[str, Value]],
     rows: Sequence[Mapping[str, Any]],
     **settings: Any,  # noqa: ANN401 - what result_content takes
 ) -> Path:
     """Write a result whose scores follow from the values of its samples, and these samples."""
-    result = write_scores(folder, task, part, means_of(values), n=len(rows), **settings)
-    numbered = ({**row, "doc_id": number} for number, row in enumerate(rows))
-    write_samples(result, task, numbered)
+    scores = means_of(values_in(rows))
+    result = write_scores(folder, task, part, scores, n=len(rows), **settings)
+    write_samples(result, task, rows)
     return result

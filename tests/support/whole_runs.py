@@ -1,6 +1,5 @@
 """Invented runs of whole test sets, with the digests of these: such as may be published."""
 
-import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -12,7 +11,7 @@ from spor_tasks.core.sample import Sample, SetName
 from spor_tasks.metrics.totals import Value
 from spor_tasks.results.benchmarks import benchmark
 from tests.support import report_runs
-from tests.support.result_files import edited, means_of, result_content, sample_row, write_samples
+from tests.support.result_files import edited, rows_of, write_rows
 
 DATE = 1795377862.5
 """When the runs began, on 22 November 2026."""
@@ -50,29 +49,22 @@ def write_whole(
         scores(number) if scores else report_runs.values_of(aspect, part, 1.0, rng)
         for number in range(len(samples))
     ]
-    content = result_content(
+    written = outputs or (lambda _: ["A text."] * (2 if part == "main" else 1))
+    file = write_rows(
+        folder / f"results_{name}.json",
+        rows_of(samples, map(written, range(len(samples))), logged),
         aspect=aspect,
         part=part,
         task=task,
         model=model,
         arm=arm,
         version=2.0,
-        n=len(samples),
-        scores=means_of(logged),
         metadata={"test_sha256": digest(samples), **(metadata or {})},
         **settings,
     )
-    content["date"] = date
-    content["config"]["model_dtype"] = "torch.float32"
-    file = folder / f"results_{name}.json"
-    folder.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(content))
-    prompts = 2 if part == "main" else 1
-    rows = [
-        sample_row(sample, outputs(number) if outputs else ["A text."] * prompts, values, number)
-        for number, (sample, values) in enumerate(zip(samples, logged, strict=True))
-    ]
-    write_samples(file, task, rows)
+    with edited(file) as content:
+        content["date"] = date
+        content["config"]["model_dtype"] = "torch.float32"
     return file
 
 

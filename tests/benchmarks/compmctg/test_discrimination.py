@@ -187,7 +187,7 @@ def write_run(folder: Path, split: str) -> Path:
     _, corpus, protocol, part = spec.name
     metadata = {"benchmark": "compmctg", "corpus": corpus, "protocol": protocol}
     about = {"aspect": "compmctg", "metadata": metadata}
-    table_runs.write_values(folder, spec.task, part, values, rows, **about)
+    table_runs.write_rows(folder, spec.task, part, rows, **about)
     return folder
 
 
