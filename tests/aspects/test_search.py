@@ -66,9 +66,6 @@ def test_a_pool_without_sets_is_an_error(words: list[str]) -> None:
         search(pool(words), 0)
 
 
-# --- The counts, against counting all of it anew --------------------------------------------------
-
-
 def recount(sets: Sets) -> dict[str, Any]:
     """The totals from nothing but the allowed pairs and what was chosen."""
     pool = sets.pool

@@ -58,9 +58,6 @@ def test_more_restarts_never_make_the_test_set_smaller() -> None:
     assert sizes[0] < sizes[-1]
 
 
-# --- Against the paper's words, taken literally and slowly ----------------------------------------
-
-
 def algorithm_1(x: list[frozenset[DataUnit]], order: list[int]) -> tuple[set[int], set[int]]:
     """The paper's pseudocode, with indices for samples; returns Atom and the test set."""
     s, t, a, b = set(range(len(x))), set[int](), set[int](), set[int]()

@@ -79,9 +79,6 @@ def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
         assert [split.has(row) for row in rows] == 4 * [True] + 4 * [False]
 
 
-# --- Outputs in the form of the published evaluation ----------------------------------------------
-
-
 def outputs(*rows: Mapping[str, Any], split: Path | None = None) -> list[Any]:
     return [*read_outputs(((f"row {i}", row) for i, row in enumerate(rows)), YELP, split)]
 

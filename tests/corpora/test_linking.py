@@ -85,9 +85,6 @@ def test_long_sentences_take_no_time() -> None:
     assert link("new york population 800 " * 5000).columns
 
 
-# --- The published links --------------------------------------------------------------------------
-
-
 def test_links_are_mostly_those_of_the_published_code(logicnlg_dir: Path, golden_dir: Path) -> None:
     """The record was made with another tagger and other lemmas."""
     pages = json.loads((logicnlg_dir / "data/table_to_page.json").read_bytes())

@@ -62,9 +62,6 @@ def test_threads_and_processes_may_share_it(file: FileSamples) -> None:
         assert list(pool.map(file.__getitem__, range(40))) == in_order
 
 
-# --- The published files --------------------------------------------------------------------------
-
-
 def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
     train = reader.part("train", tmp_path)
     for read in (len, list, lambda samples: samples[0]):
@@ -91,9 +88,6 @@ def test_parts_are_in_the_folder_or_below_it_as_in_the_archive(
     assert names(TOTTO.read().samples) == ["0", "1"]
     assert names(sample for _, sample in read_references(None)) == ["1"]
     assert TOTTO.parts(None).keys() == {"train", "test"}
-
-
-# --- Tables ---------------------------------------------------------------------------------------
 
 
 cells = st.builds(Cell, st.text(max_size=3), st.booleans(), st.integers(1, 3), st.integers(1, 3))

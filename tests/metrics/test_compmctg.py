@@ -28,9 +28,6 @@ def requesting(*, unseen: bool | None = None, prefix: str = "", **values: str) -
     return Sample("0", "yelp", units, (), context)
 
 
-# --- What is published ----------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def printed(golden_dir: Path) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads((golden_dir / "compmctg" / "eval_Yelp.json").read_bytes())
@@ -95,8 +92,6 @@ def test_perplexities_are_published(
     assert "weights:" in metric.signature
 
 
-# --- Texts, halves and the gap --------------------------------------------------------------------
-
 PREFIX = "The pizza"
 
 
@@ -135,9 +130,6 @@ def test_the_error_of_a_gap_is_that_of_a_ratio_of_independent_means() -> None:
     by_delta = 100 * math.sqrt(spread[1] / 62.5**2 + spread[0] * 40**2 / 62.5**4)
     ours = RELATIVE_GAP.stderr(values) * math.sqrt(8 / 9)  # of all texts one is not free
     assert ours == pytest.approx(by_delta, rel=1e-4)
-
-
-# --- Checkpoints ----------------------------------------------------------------------------------
 
 
 def test_classes_are_found_by_name_or_in_the_published_order(tmp_path: Path) -> None:

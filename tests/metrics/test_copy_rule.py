@@ -57,8 +57,6 @@ def test_a_leak_is_located_and_every_phrase_must_be_copied() -> None:
     assert verdicts(pair, "Entity 2 is the twin of Entity 1.")[0].missing == ()
 
 
-# --- The definition -------------------------------------------------------------------------------
-
 ENTITIES = ["Low", "Old Pier", "Ü 7", "No. 1", "_", "Pier "]
 PHRASES = ["Entity 1", "Entity 2", "Entity 12", "Entity 10", "less than Value A", "Value A"]
 # A sign after a word may make it another word, or another number.

@@ -58,9 +58,6 @@ def plain(folder: Path, inputs: Any) -> torch.Tensor:  # noqa: ANN401 - of trans
     return logits
 
 
-# --- Tables ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", SAVED)
 def test_batches_change_no_verdict_and_special_tokens_are_texts(
     folders: dict[str, Path], name: str
@@ -146,8 +143,6 @@ def test_a_model_of_another_type_or_with_unknown_classes_is_refused(tmp_path: Pa
     assert "nli_label" in str(error.value.remedy)
     assert "|label:yes|" in load(folder, label="yes").signature
 
-
-# --- Ratings --------------------------------------------------------------------------------------
 
 RATED = [
     (sample("Ann won 7 times .", "Ann has 7 wins .", overlap=True), "Ann has 7 wins ."),

@@ -69,8 +69,6 @@ def test_a_place_in_a_normalized_output_is_traced_back(output: str) -> None:
         assert before <= start < upto
 
 
-# --- Files ----------------------------------------------------------------------------------------
-
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),

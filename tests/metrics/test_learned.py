@@ -49,9 +49,6 @@ RATED = totto.sample("Ann won 7 times .", "Ann has 7 wins .")
 CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True})
 
 
-# --- Items ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("metric", "sample", "output", "items"),
     [
@@ -89,9 +86,6 @@ def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends() -> None:
     rows = rows_of(stated(header, [["oslo"], ["a", "b"]]))
     assert rows == [("oslo", ""), ("a", "b")]
     assert flattened(header, rows).startswith("col : city | city row 1 : oslo | ")
-
-
-# --- Scores ---------------------------------------------------------------------------------------
 
 
 def test_a_unit_is_expressed_if_its_probability_is_above_one_half() -> None:
@@ -144,9 +138,6 @@ def test_a_sample_without_reference_or_table_is_refused(
         judge(metric(Fixed(0.0)), sample, "Oslo is a city .")
     assert error.value.where
     assert error.value.remedy
-
-
-# --- The class that means yes ---------------------------------------------------------------------
 
 
 CLASSES: list[tuple[str, str | int | None, int | None]] = [

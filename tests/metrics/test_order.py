@@ -63,8 +63,6 @@ def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() ->
     assert (details["tau"], details["tau_located"]) == (1.0, None)
 
 
-# --- The definitions ------------------------------------------------------------------------------
-
 # Few words, near and far, so that outputs mention units in part, twice, or not at all.
 words = st.sampled_from(["gull", "gulls", "pier", "old pier", "a b", "7", "turkish", "yes", "no"])
 texts = st.lists(st.sampled_from(["gull", "pier", "old", "a", "b", "7", "turkey", "yes", "area"]))

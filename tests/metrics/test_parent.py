@@ -64,8 +64,6 @@ def test_the_signature_holds_every_setting() -> None:
     assert other == f"parent_full_table|lambda:0.25|order:2|{tok}|table:full|{version}"
 
 
-# --- The definition -------------------------------------------------------------------------------
-
 letters = st.sampled_from("abcdefg")
 letter_texts = st.lists(letters, max_size=12)
 

@@ -87,9 +87,6 @@ def test_a_search_that_a_limit_cut_is_reported_and_limits_are_in_the_signature()
         assert {*parts.split()} <= {*SpAcc(limits=limits).signature.split("|")}
 
 
-# --- Odd tables -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("output", [MOST, ""])
 def test_a_table_with_a_long_row_or_without_columns_has_no_verdict(output: str) -> None:
     for of in (sample(rows=[*ROWS, ["a", "1", "b", "c"]]), sample("", [["x", "y"]])):

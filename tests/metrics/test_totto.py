@@ -28,9 +28,6 @@ def percent(judgement: Judgement) -> dict[str, float]:
     return {key: judgement.details[f"parent{real}_{key}"] for key in SIDES}
 
 
-# --- The published evaluation ---------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def published(golden_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
     """The rows of each file of predictions, with the sample and its judgement."""
@@ -83,8 +80,6 @@ def test_edge_cases_are_published_where_the_published_code_answers(
         assert percent(judgement) == pytest.approx(expected, abs=1e-9)
 
 
-# --- Where the published code fails ---------------------------------------------------------------
-
 ANN = "Ann has 7 ."
 
 
@@ -132,8 +127,6 @@ def test_a_sample_without_a_half_counts_in_the_overall_scores_only() -> None:
     half = in_groups(sample(ANN, overlap=False), whole, names)
     assert half == {f"{name}_nonoverlap": each for name, each in whole.items()}
 
-
-# --- The definition -------------------------------------------------------------------------------
 
 CELLS = ["ann", "Bo", "7", "3.5", "won", "(x)", "U.S.", "-", "a|b"]
 values = st.lists(st.sampled_from(CELLS), min_size=1, max_size=3).map(" ".join)

@@ -39,8 +39,6 @@ def shown(pair: SplitPair, most: int = 8) -> list[str]:
     return [" ".join(sorted(arm)) for arm in words]
 
 
-# --- Systematicity and productivity ---------------------------------------------------------------
-
 ATOM = "a b c cx cxy d xyz vw"
 LONG = [replace(each, references=("word " * 60,)) for each in pool(["ab", "c", "x"])]
 
@@ -100,9 +98,6 @@ def test_matching_counts_what_prompts_show() -> None:
     assert one.copied
 
 
-# --- Order invariance and rule learnability -------------------------------------------------------
-
-
 def test_match_has_a_sample_for_each_reference_of_original() -> None:
     with pytest.raises(SplitError, match="one sample for each reference"):
         choose(of_words("order_invariance", "ab", "abc b", "abc"), 1)
@@ -137,8 +132,6 @@ def test_any_value_stands_for_a_hidden_one_and_no_other() -> None:
     (prompted,) = choose(sets("rule_learnability", [test], train), 8)
     assert set(prompted.arms[0]) == {train[0], train[2]}
 
-
-# --- The real corpora -----------------------------------------------------------------------------
 
 # The test samples that so many demonstrations at most cover.
 REAL = {

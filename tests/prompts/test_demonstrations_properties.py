@@ -132,8 +132,6 @@ def test_original_and_match_show_the_same_texts_and_differ_in_order_alone(
             assert other.units == tuple(one.units[index] for index in order)
 
 
-# --- Against every choice there is ----------------------------------------------------------------
-
 # Words of few letters, so that they share many; "x" and "y" are in no test sample, whose text may
 # be that of a training sample.
 tested_samples = st.builds(

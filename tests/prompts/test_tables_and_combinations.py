@@ -29,9 +29,6 @@ def shown(train: tuple[Sample, ...], tested: Sample, most: int) -> tuple[Sample,
     return arm
 
 
-# --- Tables ---------------------------------------------------------------------------------------
-
-
 def of_table(number: int, *header: str, title: str | None = None) -> Sample:
     context: dict[str, Fact] = {
         "name": f"{number}.csv",
@@ -68,8 +65,6 @@ def test_one_sample_of_a_table_is_shown_and_not_always_the_same() -> None:
     assert {*map(len, ids)} == {1}
     assert len({*map(tuple, ids)}) > 2
 
-
-# --- Combinations ---------------------------------------------------------------------------------
 
 MAKE = SampleMaker("own")
 

@@ -73,8 +73,6 @@ def test_the_test_references_have_the_tokens_that_nltk_and_its_model_give(
     assert hashlib.sha256("".join(lines).encode()).hexdigest() == digest
 
 
-# --- NLTK -----------------------------------------------------------------------------------------
-
 # Quotes that 3.10 adds to the patterns of 3.9, as the patterns write them.
 NEW_QUOTES = re.compile(r"\\u[0-9a-f]{4}|\\x[0-9a-f]{2}")
 

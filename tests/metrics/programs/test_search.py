@@ -100,9 +100,6 @@ def test_no_link_raises(
     assert result == again
 
 
-# --- Limits ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("limits", "stop"),
     [
@@ -118,8 +115,6 @@ def test_each_limit_ends_a_search_and_the_first_programs_remain(limits: Limits, 
     assert whole.programs[: len(cut.programs)] == cut.programs
     assert stop is not Stop.STATES or cut.programs
 
-
-# --- The ranker -----------------------------------------------------------------------------------
 
 ANN, BO = (f"hop{{filter_eq{{all_rows; team; {name}}}; points}}" for name in ("ann", "bo"))
 ANN_MORE, BO_MORE = f"greater{{{ANN}; {BO}}}", f"greater{{{BO}; {ANN}}}"
@@ -158,9 +153,6 @@ def test_hostile_programs_and_sentences_have_numbers(sentence: str, program: str
 
 def test_every_operator_of_a_kind_is_one() -> None:
     assert frozenset().union(*KINDS.values()) <= OPERATORS.keys()
-
-
-# --- The published search -------------------------------------------------------------------------
 
 
 def test_the_programs_are_those_of_the_published_search_in_its_order(
