@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from spor_tasks.aspects.order_invariance import build, matched, reference_orders, shown_twice
+from spor_tasks.aspects.order_invariance import build, matched, shown_twice
 from spor_tasks.core.sample import Orders, Sample, SampleMaker, Triple, challenge_of
 
 CREW = Triple("Gull", "captain", "Ada Holm")
@@ -20,25 +20,6 @@ BOTH_WAYS = make(
 )
 SILENT = make([CREW, PORT, CARGO], ["The Gull of Anholt carries something."])
 SINGLE = make([PORT], ["The Gull is at home in Anholt."])
-
-
-def test_match_has_a_sample_for_each_reference_in_its_order() -> None:
-    samples = matched([BOTH_WAYS, BOTH_WAYS])
-    expected = [((CREW, PORT), BOTH_WAYS.references[:1]), ((PORT, CREW), BOTH_WAYS.references[1:])]
-    assert [(sample.units, sample.references) for sample in samples] == expected * 2
-    assert {sample.about("category") for sample in samples} == {"Ship"}
-    again = SampleMaker("ships")
-    ids = [again(s.units, s.references).id for s in samples]  # as a file with them gives them
-    assert [sample.id for sample in samples] == ids
-    assert len({*ids}) == 4
-    (silent,) = matched([SILENT])
-    assert silent.units == (PORT, CREW, CARGO)
-
-
-def test_reference_orders_are_only_those_of_references_that_mention_everything() -> None:
-    assert reference_orders(BOTH_WAYS) == ((0, 1), (1, 0))
-    assert reference_orders(SILENT) is None
-    assert reference_orders(SINGLE) == ((0,),)
 
 
 @pytest.mark.parametrize(

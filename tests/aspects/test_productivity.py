@@ -4,12 +4,9 @@ import dataclasses
 
 import pytest
 
-from spor_tasks.aspects import check
-from spor_tasks.aspects.productivity import build, exchanged
+from spor_tasks.aspects.productivity import build
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample
-from spor_tasks.corpora.embedded import MINI
-from tests.oracles.productivity import published
 from tests.support.strategies import pool, words_of
 
 
@@ -34,12 +31,6 @@ def test_what_visible_shows(train: str, test: str, limit: float, visible: str, t
     invisible, shown, actual = built(train, test, limit=limit)
     assert invisible == [word for word in train.split() if len(word) == 1]
     assert (sorted(shown), actual) == (visible.split(), tested.split())
-
-
-def test_several_long_samples_enter_where_one_has_no_exact_match() -> None:
-    # No samples of two units add up to three, but three of them to six.
-    train = "ab bc ca cd ab bc ca cd abc bca"
-    assert sorted(built(train, "abd", 2)[1]) == ["ab", "abc", "bc", "bca", "ca", "cd", "cd"]
 
 
 def test_a_replacement_within_the_limit_is_made_and_no_other() -> None:
@@ -89,15 +80,3 @@ def test_a_corpus_too_small_to_build_from_is_an_error(train: str, test: str, fau
     with pytest.raises(SplitError, match=fault) as caught:
         built(train, test, limit=1 if len(train) > 9 else 0.02)
     assert "larger corpus" in str(caught.value.remedy)
-
-
-@pytest.mark.parametrize("threshold", [2, 3])
-def test_exchanges_show_more_than_the_published_ways(threshold: int) -> None:
-    samples = [dataclasses.replace(sample, context={}) for sample in MINI.everything()]
-    train, test = [sample for i, sample in enumerate(samples) if i % 4], samples[::4]
-    ways = (exchanged, published("scarcest"), published("longest"))
-    pairs = [build(train, test, threshold, choose=way) for way in ways]
-    results = [check.productivity(pair, threshold) for pair in pairs]
-    assert all(result.holds for result in results)
-    shown = [int(str(result.counts["units_in_long"])) for result in results]
-    assert shown[0] == max(shown)

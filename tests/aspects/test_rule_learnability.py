@@ -42,13 +42,7 @@ LED_BY_ONE = [("Auk", "captain", "Ada"), ("Gull_2", "captain", "Ada")]
     [
         # A subject with a digit, one inside another entity, and one that is not in every reference.
         ([("Gull_2", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
-        ([("Anholt", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
         ([PORT], ["The Gull.", "A ship."], {}),
-        # Display forms are compared, and entities that look alike hide neither.
-        ([('"Gull_Two"', "port", "Anholt")], ["The GULL_Two."], {"Gull Two": 1}),
-        ([("Blue_Gull", "port", "x"), ("Blue Gull", "captain", "Ada")], ["The Blue Gull."], {}),
-        # Numbers go by the alphabet, capitals first.
-        ([("oyster", "port", "x"), ("Eel", "port", "z")], ["Eel, oyster"], {"Eel": 1, "oyster": 2}),
         # Gull 2 has a digit and stays; an entity in the pattern of its triple is given back, as
         # subject and as object, but not its number.
         ([*IN_ONE_PORT, ("Skua", "cargo", "rye")], ["Auk and Skua"], {"Skua": 2}),

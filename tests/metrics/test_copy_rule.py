@@ -29,11 +29,7 @@ OAK = replace(
 @pytest.mark.parametrize(
     ("sample", "output", "published", "whole_word"),
     [
-        (PORT, "Old Basin belongs to the 1st entity.", "copied", "copied"),
-        (INN, "It is rated 3 out of 5.", "leaked", "leaked"),
         (INN, "A yellow inn rated Value A out of 5.", "copied leaked", "copied"),
-        (PORT, "Entity 1.5 has Old Basin.", "copied", ""),
-        (TWELVE, "2 has Old Basin below.", "copied leaked", ""),
         (TWELVE, "12 has Old Basin.", "", "copied"),
         (OAK, "A boat has a hull.", "", ""),  # a mere letter copies no phrase
         (OAK, "The hull is of value A.", "copied", "copied"),

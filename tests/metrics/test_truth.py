@@ -47,18 +47,10 @@ def test_shares_are_of_all_outputs() -> None:
 @pytest.mark.parametrize(
     ("text", "true"),
     [
-        ("the fewest coins go to Ann .", True),
-        ("Bo has fewer coins than Ann .", False),
-        ("Bo and Cy share a town .", True),
-        ("Selby has five of the bakers .", False),
-        ("the number of bakers with fewer than 13 coins is two .", True),
         ("the average number of coins is above 13 .", True),  # 13.67
         ("the average number of coins is above 14 .", False),
-        ("the bakers from Eskdale have more than 17 coins in total .", False),
         ("most of the bakers have fewer than 12 coins .", False),  # one of three
-        ("Bo is the only baker from Selby .", False),
         ("only Cy has more than 12 coins .", True),  # Bo has 12
-        ("every baker has more than 11 coins .", False),
         ("every baker has more than twenty coins .", None),
         ("Bo has NaN more coins than Ann .", None),
     ],

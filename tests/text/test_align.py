@@ -20,21 +20,15 @@ def where(entity: str, text: str, *, strict: bool = False) -> int | None:
     ("entity", "text", "loose", "strict"),
     [
         ("Grey_Harbour", "The ship left Grey Harbour.", 3, 3),
-        ('"harbour, Grey"', "The GREY-HARBOUR!", 2, 2),
         # One edit of the four that half its length is, at most two.
         ("lanterns", "two lantern", 1, 1),
-        ("cat", "a cot", 1, 1),
         ("cat", "a coo", None, None),  # two edits are more than half its length
         ("7", "8", None, None),  # one edit too
         ("cart", "cast care cart", 2, 2),  # the nearest word, not the first near one
-        ("", "anything", None, None),
-        ("old stone bridge", "a stone bridge", 1, None),
         ("x y z", "here is x alone", None, None),  # single letters say too little when one lacks
-        ("x y 3", "here is x alone", 2, None),  # a digit says enough
         ("tower north", "the north gate tower", 3, 3),  # at its first token
         ("stone bridge", "stone walls by the old stone bridge", 5, 5),  # closest together
         # Synonyms are tried in turn where the entity is not found, not where it is found in part.
-        ("Turkey", "turkish food of turkey", 3, 3),
         ("United_States", "american by way of america", 4, 4),
         ("Rock_(geology)", "made of stone", 2, 2),
         ("United Kingdom", "united, the uk stands", 0, 2),

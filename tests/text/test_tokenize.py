@@ -23,23 +23,10 @@ from spor_tasks.text.tokenize import tokens
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", ""),
         ("The Mill, a Pub: cheap; (quiet) & near!", "the mill a pub cheap quiet near"),
-        ("(It is quiet.) He said 'no.' It is.", "it is quiet he said 'no it is"),
         ("The U.S. army, Dr. No and Foo Inc. met.", "the u.s. army dr. no and foo inc. met"),
-        ("By J. R. Smith and O. Q. Doe.", "by j. r. smith and o. q. doe"),
-        ("It scored 5. near the end.", "it scored 5. near the end"),
-        ("Plan Q. (that one)", "plan q that one"),
         ('It is "quiet".', "it is `` quiet ''"),
-        ("It is “quiet” or «calm»", "it is “ quiet ” or « calm »"),
-        ("Ann's dog, the dogs' bed", "ann 's dog the dogs bed"),
-        ("It isn't, I'm sure they'll go", "it is n't i 'm sure they 'll go"),
         ("'Tis more'n d'ye know", "'t is more 'n d 'ye know"),
-        ("rock 'n' roll in '5 and 'quoted' text", "rock 'n roll in 5 and 'quoted text"),
-        (
-            "the top-rated bar/café at 3:30, for 1,000.5 people",
-            "the top-rated bar/café at 3:30 for 1,000.5 people",
-        ),
         # Dashes between words stay as before NLTK 3.10.
         ("New–Old Road — a road -- here", "new–old road — a road -- here"),
         # A token is dropped only if it is a run of punctuation in code order.

@@ -29,14 +29,9 @@ CITIES = typed(Table(HEADER, ROWS))
 # --- One operator after another -------------------------------------------------------------------
 
 VERDICTS: dict[str, bool | None] = {
-    "eq{avg{filter_less{all_rows; year; 1992}; points}; 2.5}": True,
-    # A word is a word, and whatever its case.
-    "only{filter_eq{all_rows; name; cy}}": False,
-    "only{filter_eq{all_rows; name; lee ann}}": True,
     # The dot stands for any character, and a plus repeats what comes before it.
     "only{filter_eq{all_rows; place; o.lo}}": True,
     "only{filter_eq{all_rows; place; +5 rome}}": False,
-    "only{filter_eq{all_rows; name; bo ( jr )}}": True,
     # Beyond ASCII, a negation is ignored.
     "eq{count{filter_not_eq{all_rows; name; dée}}; 3}": False,
     "all_not_eq{all_rows; place; zürich}": True,
@@ -50,24 +45,16 @@ VERDICTS: dict[str, bool | None] = {
     "eq{uniq{all_rows; points}; 3}": True,
     "only{filter_not_eq{filter_eq{all_rows; place; bern}; points; 1.5}}": True,
     # Where one is asked for.
-    "eq{most_freq{all_rows; place}; bern}": True,
     "eq{most_freq{all_rows; name}; cy}": None,
     # A row by its first four cells, of which one is missing, or by its place.
-    "first{all_rows; filter_eq{all_rows; year; 1990}}": True,
     "third{all_rows; filter_eq{all_rows; year; 1992}}": None,
     "last{all_rows; argmax{all_rows; year}}": True,
-    "after{argmax{all_rows; year}; argmin{all_rows; year}}": True,
     # The search writes that several rows are only rows.
     "only{all_rows}=True": True,
     # Numbers up to rounding, and with commas.
     "eq{add{0.1; 0.2}; 0.3}": False,
     "eq{sum{all_rows; year}; 7,966}": None,
-    "zero{diff{hop{top{all_rows}; year}; 1990}}": True,
-    "none{hop{bottom{all_rows}; note}}": True,
-    "and{only{argmin{all_rows; year}}; greater{half{all_rows}; 1}}": True,
-    "greater{one_third{all_rows}; 1}": False,
     "greater{hop{top{all_rows}; name}; 3}": None,
-    "eq{avg{all_rows; name}; 3}": None,
 }
 BROKEN = """
 
