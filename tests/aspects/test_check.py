@@ -97,7 +97,7 @@ def test_proper_sets_break_nothing_and_are_counted() -> None:
         ),
     ],
 )
-def test_faults_of_systematicity(
+def test_systematicity_faults(
     words: tuple[str, str, str], faults: dict[str, dict[str, str]]
 ) -> None:
     assert broken_by(systematicity(*words)) == faults
@@ -121,7 +121,7 @@ counts = st.dictionaries(st.integers(0, 5), st.integers(0, 50)).map(Counter).fil
 
 
 @given(counts, counts)
-def test_a_divergence_is_symmetric_and_nothing_between_equal_sets(
+def test_a_divergence_is_symmetric_and_zero_between_equals(
     p: Counter[int], q: Counter[int]
 ) -> None:
     assert 0 <= divergence_of_counts(p, q) == divergence_of_counts(q, p) <= 1
@@ -163,8 +163,6 @@ STRICT = [
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", some(STRICT, 2), ids=map(str, STRICT))
-def test_every_strict_set_holds(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName
-) -> None:
+def test_strict_sets_hold(data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     assert broken(named.load(*name)) == []

@@ -151,9 +151,7 @@ def assert_taken_in_order(pair: SplitPair, pool: Pool) -> None:
 
 # With ab and its units apart there is always something to test.
 @given(pools(always=["a", "b", "ab"]), st.floats(0, 1), st.integers(0, 3))
-def test_systematicity_is_taken_from_the_pool_within_any_limit(
-    pool: Pool, limit: float, seed: int
-) -> None:
+def test_systematicity_is_within_any_limit(pool: Pool, limit: float, seed: int) -> None:
     pair = systematicity.build(pool, random.Random(seed), 3, limit)
     assert check.systematicity(pair, limit=limit).holds
     assert_taken_in_order(pair, pool)
@@ -161,9 +159,7 @@ def test_systematicity_is_taken_from_the_pool_within_any_limit(
 
 @settings(max_examples=EXAMPLES // 3)
 @given(pools(always=["a", "b", "ab", "abx"]), st.integers(0, 100))
-def test_a_search_meets_all_requirements_with_the_largest_atom_of_its_test_set(
-    pool: Pool, seed: int
-) -> None:
+def test_a_search_meets_all_requirements_with_the_largest_atom(pool: Pool, seed: int) -> None:
     pair = built(lambda: search.systematicity(pool, seed, rounds=1).pair)
     assume(isinstance(pair, SplitPair))  # a small pool may hide a solution
     assert isinstance(pair, SplitPair)

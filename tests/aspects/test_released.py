@@ -93,7 +93,7 @@ def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
 
 
 @pytest.mark.parametrize(("corpus", "count"), [("webnlg", 1_559), ("e2e", 1_623)])
-def test_order_invariance_is_rebuilt_but_for_the_drawn_orders(
+def test_order_invariance_is_rebuilt_but_for_orders(
     data_dir: Path, corpus: str, count: int
 ) -> None:
     def without_inputs(rows: Iterable[Row]) -> list[Row]:

@@ -57,9 +57,7 @@ LED_BY_ONE = [("Auk", "captain", "Ada"), ("Gull_2", "captain", "Ada")]
         (IN_ONE_PORT, ["Auk"], {}),
     ],
 )
-def test_which_entities_are_hidden(
-    triples: list[Parts], references: list[str], expected: dict[str, int]
-) -> None:
+def test_entities(triples: list[Parts], references: list[str], expected: dict[str, int]) -> None:
     copies = hide_entities([ship(triples, *references)])
     actual = [phrase for copy in copies for phrase in hidden_in(copy)]
     assert actual == [(name, f"Entity {number}") for name, number in expected.items()]

@@ -42,9 +42,7 @@ def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sampl
     assert len(found.pair.test.samples) > len(built.test.samples)
 
 
-def test_time_or_an_interrupt_ends_a_search_with_the_best_of_its_complete_rounds(
-    samples: tuple[Sample, ...],
-) -> None:
+def test_time_and_interrupts_end_a_search_with_its_best_round(samples: tuple[Sample, ...]) -> None:
     def interrupt(_: int, __: int, best: str, needed: str | None = None) -> None:
         if best or needed is None:
             raise KeyboardInterrupt
@@ -135,7 +133,7 @@ def everything(sets: Sets) -> list[object]:
 
 
 @given(pools(always=["ab"]), st.integers(0, 1_000))
-def test_after_any_moves_all_counts_are_right_and_a_move_taken_back_leaves_no_trace(
+def test_counts_are_right_after_moves_and_a_move_back(
     samples: tuple[Sample, ...], seed: int
 ) -> None:
     rng, sets = random.Random(seed), Sets(Pool(samples))

@@ -67,9 +67,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name: tuple[str, 
     assert "totto" not in str(caught.value.remedy)
 
 
-def test_files_are_sought_in_the_folder_of_the_moment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for place in (tmp_path / "a", tmp_path / "b"):
         monkeypatch.setenv("SPOR_DATA_DIR", str(place))
         with pytest.raises(CorpusError, match="spor data fetch") as caught:
@@ -106,9 +104,7 @@ def test_another_threshold_than_the_papers_and_only_known_units_are_tested() -> 
         (corpus(LETTERS, LETTERS), "colour", None, "'colour'"),
     ],
 )
-def test_an_error_says_why_sets_cannot_be_built(
-    letters: CorpusSamples, aspect: str, part: str | None, fault: str
-) -> None:
+def test_impossible_sets(letters: CorpusSamples, aspect: str, part: str | None, fault: str) -> None:
     with pytest.raises(SplitError, match=fault) as caught:
         build.build(letters, aspect, part)
     assert caught.value.remedy
@@ -181,18 +177,14 @@ SEARCH = {"aspect": "systematicity", "search": True}
         ),
     ],
 )
-def test_a_request_that_nothing_answers_is_an_error(
-    settings: dict[str, Any], error: type[SporError], where: str
-) -> None:
+def test_impossible_requests(settings: dict[str, Any], error: type[SporError], where: str) -> None:
     with pytest.raises(error) as caught:
         answer(Request(**{"aspect": "systematicity", **settings}))
     assert caught.value.where == where
     assert caught.value.remedy
 
 
-def test_a_corpus_of_ones_own_needs_a_name_of_its_own_and_has_no_published_sets(
-    letters: Path,
-) -> None:
+def test_a_corpus_of_ones_own_needs_a_name_and_has_no_published_sets(letters: Path) -> None:
     request = Request(corpus=str(letters), aspect="systematicity")
     with pytest.raises(SplitError, match="has no published sets"):
         answer(replace(request, protocol="published"))
@@ -202,9 +194,7 @@ def test_a_corpus_of_ones_own_needs_a_name_of_its_own_and_has_no_published_sets(
 
 
 @pytest.mark.real_data
-def test_the_sets_of_a_real_corpus_say_of_which_commit_they_are(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sets_of_a_corpus_name_its_commit(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     released = answer(Request(corpus="e2e", aspect="systematicity"))
     assert released.pair.name.protocol == "published"
@@ -263,9 +253,7 @@ def test_the_manifest_says_what_the_sets_are_and_where_they_come_from(tmp_path: 
 
 @pytest.mark.parametrize("name", ["combination.jsonl", "test.jsonl"])
 @pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: content + b"\n"])
-def test_a_damaged_file_is_named(
-    tmp_path: Path, name: str, damage: Callable[[bytes], bytes]
-) -> None:
+def test_damaged_files(tmp_path: Path, name: str, damage: Callable[[bytes], bytes]) -> None:
     written(tmp_path / "sets")
     path = tmp_path / "sets" / name
     path.write_bytes(damage(path.read_bytes()))

@@ -35,9 +35,7 @@ def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]
         ("a a b c d ab cd cdx", 1, "a a b c d", "a b d cdx", "ab cd"),
     ],
 )
-def test_which_samples_come_into_which_set(
-    words: str, limit: float, atom: str, combination: str, test: str
-) -> None:
+def test_samples_of_sets(words: str, limit: float, atom: str, combination: str, test: str) -> None:
     expected = tuple(each.split() for each in (atom, combination, test))
     assert built(words.split(), limit=limit) == expected
 

@@ -33,9 +33,7 @@ def write(path: Path, *rows: object) -> Path:
 
 
 @each_space
-def test_the_spaces_and_test_cases_are_those_of_the_published_code(
-    space: Space, data_dir: Path, facts: dict[str, Any]
-) -> None:
+def test_spaces_and_test_cases(space: Space, data_dir: Path, facts: dict[str, Any]) -> None:
     folder = FOLDERS[space.name]
     assert list(space.aspects) == facts["aspect_order"][folder]
     assert {" ".join(each) for each in space.combinations} == {*facts["spaces"][folder]}
@@ -49,9 +47,7 @@ def test_the_spaces_and_test_cases_are_those_of_the_published_code(
     assert len({sample.id for sample in samples}) == facts["test_cases"][folder]["rows"]
 
 
-def test_the_prompt_is_the_end_token_the_values_and_the_beginning(
-    tmp_path: Path, facts: dict[str, Any]
-) -> None:
+def test_a_prompt_has_the_end_token_and_the_values(tmp_path: Path, facts: dict[str, Any]) -> None:
     assert list(PREFIXES) == facts["prompts"]
     (sample,) = read(write(tmp_path / "gen.jsonl", {"review": "a text", **VALUES}), YELP)
     assert combination_in(sample) == ("Positive", "plural", "Past")

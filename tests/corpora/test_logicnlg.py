@@ -56,9 +56,7 @@ def test_a_table_is_read_with_the_text_in_quotation_marks() -> None:
     assert parse_table("") == Table((), ())
 
 
-def test_without_tables_both_ways_to_have_them_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_ways_to_get_tables_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TABFACT_DATA_DIR", raising=False)
     with pytest.raises(CorpusError) as error:
         reader.table_texts(tmp_path)
@@ -125,9 +123,7 @@ def test_the_parts_have_the_published_sizes(samples: Samples) -> None:
     assert sum(pair.target == false.text for pair, false in pairs) == 16
 
 
-def test_prompts_templates_and_sentences_are_the_published_ones(
-    statements: Sequence[tuple[Row, Sample]],
-) -> None:
+def test_prompts_and_templates_are_published(statements: Sequence[tuple[Row, Sample]]) -> None:
     added = {"[ENT]": [50257], "[SEP]": [50258]}
 
     def pinned(text: str) -> list[int]:
@@ -177,7 +173,7 @@ def test_outputs_of_another_form_are_refused(content: object) -> None:
     assert error.value.where == "outputs.json"
 
 
-def test_outputs_in_the_published_format_become_rows(
+def test_published_outputs_become_rows(
     logicnlg_dir: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "read_part", lambda part: samples[part])

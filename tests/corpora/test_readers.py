@@ -364,9 +364,7 @@ FAULTS: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("reader", "line", "field"), FAULTS)
-def test_a_faulty_line_is_named_with_its_field(
-    tmp_path: Path, reader: str, line: object, field: str
-) -> None:
+def test_a_faulty_line_is_named(tmp_path: Path, reader: str, line: object, field: str) -> None:
     read, good = READERS[reader]
     path = written(tmp_path / "a.jsonl", good, line)
     with pytest.raises(CorpusError, match=field) as caught:

@@ -104,9 +104,7 @@ def test_a_blob_id_is_what_git_hash_object_says() -> None:
     assert sources.blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
-def test_the_manifest_lists_every_data_file_of_a_pinned_commit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_manifest_lists_the_files_of_a_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     files = sources.SPOR.files()
     assert list(files) == sorted(file.path for file in files.values())
@@ -144,7 +142,7 @@ def test_every_wanted_file_arrives_once(site: Site, tmp_path: Path) -> None:
         (requests.HTTPError("503"), "cannot be fetched, or is damaged: 503"),
     ],
 )
-def test_a_faulty_answer_leaves_nothing_half_written(
+def test_faulty_answers(
     answer: bytes | Exception, message: str, site: Site, tmp_path: Path
 ) -> None:
     site.answers = {"a.xml": answer}
@@ -183,9 +181,7 @@ def test_a_copy_is_verified(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.real_data
-def test_the_real_files_are_the_published_ones_and_can_be_copied(
-    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_real_files(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()  # the real commit again
     files = sources.SPOR.files()
     needed = [path for path, file in files.items() if file.role == "needed"]
@@ -195,9 +191,7 @@ def test_the_real_files_are_the_published_ones_and_can_be_copied(
     assert sources.SPOR.fetch(tmp_path, data_dir)["fetched"] == len(everything_below(tmp_path))
 
 
-def test_an_archive_is_fetched_or_copied_and_unpacked(
-    archive: Archive, packed: Path, site: Site, tmp_path: Path
-) -> None:
+def test_an_archive_is_unpacked(archive: Archive, packed: Path, site: Site, tmp_path: Path) -> None:
     target = tmp_path / "data"
     expected = {name.removeprefix("data/"): content for name, content in MEMBERS.items()}
     for copy in (None, packed, copy_of(MEMBERS, tmp_path / "copy")):
@@ -208,9 +202,7 @@ def test_an_archive_is_fetched_or_copied_and_unpacked(
     assert site.requests == {"data.zip": 1}
 
 
-def test_another_or_damaged_archive_is_refused_and_leaves_no_half_file(
-    packed: Path, tmp_path: Path
-) -> None:
+def test_a_damaged_archive_is_refused_and_leaves_no_half_file(packed: Path, tmp_path: Path) -> None:
     for copy in (None, packed):
         with pytest.raises(CorpusError, match="not the published file"):
             replace(ARCHIVE, sha256="0" * 64).fetch(tmp_path / "data", copy)
@@ -235,9 +227,7 @@ def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path: P
     assert not (tmp_path / "data").exists()
 
 
-def test_without_the_variable_files_lie_in_the_cache_folder_of_the_user(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_by_default_files_lie_in_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     for change in (monkeypatch.delenv, lambda name: monkeypatch.setenv(name, "")):
         change("SPOR_DATA_DIR")
         assert sources.SPOR.data_dir().is_relative_to(platformdirs.user_cache_path())

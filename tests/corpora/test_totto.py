@@ -71,9 +71,7 @@ def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("below", ["", "totto_data"])
-def test_parts_are_in_the_folder_or_below_it_as_in_the_archive(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str
-) -> None:
+def test_places_of_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str) -> None:
     def names(samples: object) -> list[str | None]:
         return [sample.about("name") for sample in samples]  # type: ignore[attr-defined]
 

@@ -21,6 +21,8 @@ from tests.support.aspects import TextIn, save_gpt2, save_published
 from tests.support.classifiers import save_bert
 from tests.support.scores import judge, scores_of
 
+Row = dict[str, Any]
+
 
 def requesting(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
     context = {"prefix": prefix} | ({} if unseen is None else {"unseen": unseen})
@@ -29,18 +31,18 @@ def requesting(*, unseen: bool | None = None, prefix: str = "", **values: str) -
 
 
 @pytest.fixture(scope="module")
-def printed(golden_dir: Path) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads((golden_dir / "compmctg" / "eval_Yelp.json").read_bytes())
+def printed(golden_dir: Path) -> Row:
+    facts: Row = json.loads((golden_dir / "compmctg" / "eval_Yelp.json").read_bytes())
     return facts
 
 
 @pytest.fixture(scope="module")
-def rows(golden_dir: Path) -> list[dict[str, Any]]:
+def rows(golden_dir: Path) -> list[Row]:
     return golden.read(golden_dir / "compmctg", "eval_Yelp", rows=48)
 
 
 @pytest.fixture(scope="module")
-def classifiers(printed: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def classifiers(printed: Row, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("classifiers")
     config, keys = printed["roberta_config"], printed["checkpoint_keys"]
     for name, seed in printed["classifier_seeds"].items():
@@ -48,9 +50,7 @@ def classifiers(printed: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
-def test_accuracies_are_published_once_they_are_rounded_as_published(
-    classifiers: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
-) -> None:
+def test_accuracies_rounded_as_published(classifiers: Path, printed: Row, rows: list[Row]) -> None:
     metric = mctg_readers.attributes(str(classifiers), device="cpu", batch_size=7)
     samples = [requesting(**row["labels"]) for row in rows]
     judgements = metric.judge(samples, [(row["text"],) for row in rows])
@@ -69,16 +69,14 @@ def test_accuracies_are_published_once_they_are_rounded_as_published(
     assert scores["mctg_acc"] == pytest.approx(100 * 66 / 144)  # 45.833; published are 45.84
 
 
-def test_numbers_of_classes_are_published(classifiers: Path, rows: list[dict[str, Any]]) -> None:
+def test_numbers_of_classes_are_published(classifiers: Path, rows: list[Row]) -> None:
     for aspect, classifier in mctg_readers.aspects(classifiers, "cpu", 16).items():
         of_texts = classifier.numbers([row["text"] for row in rows])
         for numbers, row in zip(of_texts, rows, strict=True):
             assert numbers == pytest.approx(row["clf"][aspect]["logits"], abs=1e-4)
 
 
-def test_perplexities_are_published(
-    tmp_path: Path, printed: dict[str, Any], rows: list[dict[str, Any]]
-) -> None:
+def test_perplexities(tmp_path: Path, printed: Row, rows: list[Row]) -> None:
     metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
     judgements = metric.judge(
         [requesting(tense="Past")] * len(rows), [(row["text"],) for row in rows]
@@ -153,7 +151,7 @@ def test_a_value_is_spelled_as_requested_and_unknown_ones_are_refused(tmp_path: 
         assert error.value.remedy
 
 
-def test_folders_without_sound_models_are_refused(tmp_path: Path, printed: dict[str, Any]) -> None:
+def test_folders_without_sound_models_are_refused(tmp_path: Path, printed: Row) -> None:
     save_bert(tmp_path / "mood" / "mood", labels=("LABEL_0", "LABEL_1", "LABEL_2"))
     broken = save_bert(tmp_path / "broken" / "tense")
     next(broken.glob("*.safetensors")).write_bytes(b"no")

@@ -59,9 +59,7 @@ def plain(folder: Path, inputs: Any) -> torch.Tensor:  # noqa: ANN401 - of trans
 
 
 @pytest.mark.parametrize("name", SAVED)
-def test_batches_change_no_verdict_and_special_tokens_are_texts(
-    folders: dict[str, Path], name: str
-) -> None:
+def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
     claims = [claim for claim in CLAIMS if claim[1]]
     expected = likely(folders[name], *claims)
     assert None not in expected
@@ -109,7 +107,7 @@ def test_the_ends_of_long_tables_and_outputs_are_cut_with_a_warning(
 
 
 @pytest.mark.parametrize("columns", [200, 300])
-def test_tapas_has_no_verdict_on_a_table_that_is_too_wide(
+def test_tables_too_wide_for_tapas(
     folders: dict[str, Path], columns: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     wide = stated(["name of"] * columns, [["x"] * columns])

@@ -70,9 +70,7 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
         (NliAcc, stated(rows=[["a", "b", "c", "d"]]), "Oslo is a city .", []),
     ],
 )
-def test_a_model_reads_these_items(
-    metric: type[Learned], sample: Sample, output: str, items: list[Any]
-) -> None:
+def test_items(metric: type[Learned], sample: Sample, output: str, items: list[Any]) -> None:
     model = Fixed(*[0.9] * 9)
     judge(metric(model), sample, output)
     assert model.items == items
@@ -131,9 +129,7 @@ def test_without_a_model_the_error_names_the_option(metric: type[Learned]) -> No
 @pytest.mark.parametrize(
     ("metric", "sample"), [(Bleurt, totto.sample()), (NliAcc, about(AttributeValue("a", "0")))]
 )
-def test_a_sample_without_reference_or_table_is_refused(
-    metric: type[Learned], sample: Sample
-) -> None:
+def test_a_sample_without_texts_or_table_is_refused(metric: type[Learned], sample: Sample) -> None:
     with pytest.raises(CorpusError) as error:
         judge(metric(Fixed(0.0)), sample, "Oslo is a city .")
     assert error.value.where
@@ -160,9 +156,7 @@ CLASSES: list[tuple[str, str | int | None, int | None]] = [
 
 
 @pytest.mark.parametrize(("labels", "requested", "index"), CLASSES)
-def test_the_class_is_known_by_its_name_and_others_are_refused(
-    labels: str, requested: str | int | None, index: int | None
-) -> None:
+def test_classes_are_named(labels: str, requested: str | int | None, index: int | None) -> None:
     if index is not None:
         assert label_of(labels.split(), requested) == index
         return

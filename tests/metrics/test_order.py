@@ -36,9 +36,7 @@ PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
         (SAME, PARTIAL, "fidelity_poh ordering_pbh ordering_em_pbh faithful_ordering_poh"),
     ],
 )
-def test_each_property_holds_for_both_outputs_or_for_one(
-    first: str, second: str, scores: str
-) -> None:
+def test_a_property_holds_for_both_outputs_or_for_one(first: str, second: str, scores: str) -> None:
     values, details = ORDER_INVARIANCE.judge_one(SAMPLE, first, second)
     assert {name for name, value in values.items() if value} == {*scores.split()}
     assert set(values.values()) == {0.0, 100.0}
@@ -83,9 +81,7 @@ def samples(draw: st.DrawFn) -> Sample:
 
 
 @given(samples(), outputs, outputs)
-def test_every_verdict_on_order_is_that_of_the_definition(
-    sample: Sample, first: str, second: str
-) -> None:
+def test_verdicts_are_those_of_the_definition(sample: Sample, first: str, second: str) -> None:
     details = ORDER_INVARIANCE.judge_one(sample, first, second).details
     for number, output in enumerate((first, second), start=1):
         assert details[f"pos_{number}"] == slow_order.located(sample, output)

@@ -33,7 +33,7 @@ ANN = Triple("Ann", "friend", "Bob")
         (AttributeValue("date country", "2001"), True),
     ],
 )
-def test_the_published_table_leaves_out_dates_countries_and_years(
+def test_the_published_table_leaves_out_dates_and_countries(
     unit: DataUnit,
     is_published: bool,  # noqa: FBT001
 ) -> None:
@@ -86,7 +86,7 @@ values = st.lists(words, max_size=3).map(" ".join)
 
 
 @given(st.lists(st.builds(AttributeValue, values, values)), values, values)
-def test_tables_of_attributes_are_never_filtered(
+def test_attributes_are_unfiltered(
     table: list[AttributeValue], reference: str, output: str
 ) -> None:
     drawn = sample(reference, units=tuple(table))

@@ -55,7 +55,7 @@ def test_an_output_without_a_program_is_false(output: str) -> None:
     assert judge(output).values == {"sp_acc": 0, "sp_found": 0, "sp_cut": 0}
 
 
-def test_of_few_programs_the_best_one_decides_and_of_many_any_of_three(
+def test_the_best_of_few_programs_decides_and_three_of_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     programs: list[str] = []

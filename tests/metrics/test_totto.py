@@ -43,9 +43,7 @@ def published(golden_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     return files
 
 
-def test_every_example_and_all_aggregates_are_published(
-    published: dict[str, list[Row]], golden_dir: Path
-) -> None:
+def test_examples_and_aggregates(published: dict[str, list[Row]], golden_dir: Path) -> None:
     assert sum(map(len, published.values())) == 1400
     aggregates = json.loads((golden_dir / "totto" / "aggregates.json").read_bytes())
     assert aggregates.keys() == published.keys()
@@ -67,9 +65,7 @@ def test_every_example_and_all_aggregates_are_published(
                 assert f"{value:.2f}" == f"{of_half['parent_cli'][key]:.2f}"
 
 
-def test_edge_cases_are_published_where_the_published_code_answers(
-    published_dir: Path, tmp_path: Path
-) -> None:
+def test_edge_cases_are_published(published_dir: Path, tmp_path: Path) -> None:
     cases = json.loads((published_dir / "totto" / "edge_cases.json").read_bytes())
     answered = [case for case in cases if "p" in case]
     assert len(answered) == len(cases) - 1
@@ -91,9 +87,7 @@ ANN = "Ann has 7 ."
         (sample(ANN, title="Page"), " ", sample(ANN, title="Page"), "<null>"),
     ],
 )
-def test_blanks_and_breaks_count_as_nothing_and_an_empty_output_as_a_pad(
-    odd: Sample, output: str, plain: Sample, plain_output: str
-) -> None:
+def test_blanks_and_no_output(odd: Sample, output: str, plain: Sample, plain_output: str) -> None:
     assert TOTTO.judge_one(odd, output) == TOTTO.judge_one(plain, plain_output)
 
 
@@ -104,9 +98,7 @@ def test_blanks_and_breaks_count_as_nothing_and_an_empty_output_as_a_pad(
         (sample("a &bar;&#124;&bar; b", cells=[["a &bar;&#124;&bar; b"]]), "A ||| B"),
     ],
 )
-def test_an_output_may_be_perfect_without_cells_and_with_entities(
-    case: Sample, output: str
-) -> None:
+def test_an_output_is_perfect_without_cells_and_with_entities(case: Sample, output: str) -> None:
     assert TOTTO_REAL.judge_one(case, output).values["totto_parent_real"] == pytest.approx(100)
     assert TOTTO_REAL.judge_one(case, "no word of it").values["totto_parent_real"] < 1e-3  # type: ignore[operator]
     assert TOTTO_REAL.judge_one(case, "").values["totto_parent_real"] == 0

@@ -60,9 +60,7 @@ def test_covers_that_may_repeat_units_find_the_smallest_of_all(of: set[Block], m
 
 
 @given(blocks, sizes, st.integers(1, 5))
-def test_fillers_make_every_shape_that_can_be_made(
-    of: set[Block], of_fillers: list[int], most: int
-) -> None:
+def test_fillers_make_all_possible_shapes(of: set[Block], of_fillers: list[int], most: int) -> None:
     plain: Covers = covers(of, FULL, most, value=worth)
     expected: dict[Shape, int] = {}
     for (samples, units), cover in plain.items():

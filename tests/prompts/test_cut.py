@@ -33,9 +33,7 @@ def shortened(prompt: str, most: int, kind: str = "t5") -> tuple[str, int]:
     st.integers(1, 120),
     st.sampled_from(sorted(TOKENIZERS)),
 )
-def test_what_is_kept_is_the_beginning_and_what_follows_the_table(
-    table: str, end: str, most: int, kind: str
-) -> None:
+def test_the_beginning_and_the_end_are_kept(table: str, end: str, most: int, kind: str) -> None:
     prompt = table + end
     found, length = shortened(prompt, most, kind)
     _, before = shortened(prompt, 10_000, kind)

@@ -172,7 +172,7 @@ def least(arm: Iterable[Sample], tested: Sample, most: int) -> Cost | None:
 
 @settings(max_examples=3 * EXAMPLES)
 @given(tested_samples, originals, st.integers(2, 4))
-def test_the_other_aspects_take_the_best_of_all_choices(
+def test_other_aspects_show_the_best(
     tested: Sample, original: tuple[Sample, ...], most: int
 ) -> None:
     best = least(original, tested, most)

@@ -97,8 +97,6 @@ def test_an_unseen_combination_is_shown_by_others_each_as_often() -> None:
 @pytest.mark.parametrize(
     ("train", "tested"), [((), TEXTS[0]), ((), TABLE), ((replace(TABLE, context={}),), TABLE)]
 )
-def test_an_arm_without_anything_to_show_is_refused(
-    train: tuple[Sample, ...], tested: Sample
-) -> None:
+def test_an_arm_with_nothing_to_show_is_refused(train: tuple[Sample, ...], tested: Sample) -> None:
     with pytest.raises(SplitError, match="train has no sample"):
         shown(train, tested, 3)

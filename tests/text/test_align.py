@@ -34,9 +34,7 @@ def where(entity: str, text: str, *, strict: bool = False) -> int | None:
         ("United Kingdom", "united, the uk stands", 0, 2),
     ],
 )
-def test_an_entity_is_where_its_nearest_words_are(
-    entity: str, text: str, loose: int | None, strict: int | None
-) -> None:
+def test_places_of_an_entity(entity: str, text: str, loose: int | None, strict: int | None) -> None:
     assert where(entity, text) == loose
     assert where(entity, text, strict=True) == strict
 
@@ -71,7 +69,7 @@ FRIENDLY, CENTRE = AttributeValue("family friendly", "no"), AttributeValue("area
         ([], "a text", ()),
     ],
 )
-def test_units_share_a_text(
+def test_units_in_a_text(
     units: list[DataUnit], text: str, positions: tuple[int | None, ...]
 ) -> None:
     assert locate(units, text, strict=False) == positions
@@ -118,9 +116,7 @@ RUNS = [tuple(range(start, start + 14)) for start in range(0, 14000, 14)]
         ([list(range(token, 14000, 14)) for token in range(14)], RUNS),  # 1000¹⁴ products
     ],
 )
-def test_placements_are_exact_and_found_at_once(
-    choices: list[list[int]], placements: list[tuple[int, ...]]
-) -> None:
+def test_exact_placements(choices: list[list[int]], placements: list[tuple[int, ...]]) -> None:
     assert tightest(choices) == placements
 
 

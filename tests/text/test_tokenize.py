@@ -51,9 +51,7 @@ def test_a_text_that_repeats_itself_is_no_trap(piece: str) -> None:
         ("e2e", 3922, "c085de66917a197528c439aea70322391a028088285a91fa16f287e5e7aec3b2"),
     ],
 )
-def test_the_test_references_have_the_tokens_that_nltk_and_its_model_give(
-    data_dir: Path, corpus: str, texts: int, digest: str
-) -> None:
+def test_tokens_of_references(data_dir: Path, corpus: str, texts: int, digest: str) -> None:
     path = data_dir / released.path(f"test_{corpus}_order-invariance_performance")
     lines = [" ".join(tokens(text)) + "\n" for _, row in read_rows(path) for text in row["texts"]]
     assert len(lines) == texts

@@ -85,9 +85,7 @@ NUMBERS = st.tuples(st.sampled_from(["points", None]), st.floats() | st.integers
 
 
 @given(st.lists(TEXTS, max_size=2), st.lists(NUMBERS, max_size=2))
-def test_no_link_raises(
-    texts: list[tuple[str, str]], numbers: list[tuple[str | None, float | str]]
-) -> None:
+def test_links(texts: list[tuple[str, str]], numbers: list[tuple[str | None, float | str]]) -> None:
     sentence = linked(
         sentence="and all the first not <ENTITY0> be more than at most after average none total .",
         tags=("JJS", "JJR"),
@@ -138,9 +136,7 @@ ABOVE_3 = "count{filter_greater{all_rows; points; 3}}"
         ("the points of ann are 3", f"eq{{3; {ANN}}}", "eq{3; count{all_rows}}"),
     ],
 )
-def test_a_program_fits_by_the_words_of_the_sentence(
-    sentence: str, better: str, worse: str
-) -> None:
+def test_a_program_fits_by_the_words_of_a_sentence(sentence: str, better: str, worse: str) -> None:
     assert fit(sentence, better) > fit(sentence, worse)
     assert fit(sentence, better) == fit(sentence, f"{better}=True")
 
@@ -155,9 +151,7 @@ def test_every_operator_of_a_kind_is_one() -> None:
     assert frozenset().union(*KINDS.values()) <= OPERATORS.keys()
 
 
-def test_the_programs_are_those_of_the_published_search_in_its_order(
-    typed_table: Typed, golden_dir: Path
-) -> None:
+def test_programs_are_those_of_the_published_search(typed_table: Typed, golden_dir: Path) -> None:
     records = golden.read(golden_dir / "logicnlg", "search_trace", rows=373)
     whole = [record for record in records if "error" not in record]
     assert len(whole) == 310  # the others ran out of the recorder's time
