@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pandas import DataFrame
+from pandas import DataFrame, option_context
 
 from spor_tasks.aspects.named import group_title
 from spor_tasks.core.visible import visible
@@ -294,17 +294,21 @@ def _groups(tests: Iterable[Mapping[str, Any]], trait: str) -> Iterator[_Row]:
         metric, looks = test["metric"], dict(zip(test["arms"], _LOOKS, strict=False))
         if not _is_percentage(metric) or score_info(metric).totals is not MEAN:
             continue
-        scores = DataFrame(
-            (
-                (run["facets"]["model"], test["traits"][sample][trait], arm, sample, score)
-                for run in test["runs"]
-                for arm in [run["facets"]["arm"]]
-                for sample, score in zip(run["samples"], run["scores"], strict=True)
-            ),
-            columns=["model", "group", "arm", "sample", "score"],
-        ).dropna()
-        over_runs = scores.groupby(["model", "group", "arm", "sample"])["score"].mean()
-        over_samples = over_runs.groupby(["model", "group", "arm"]).agg(["mean", "sem"]).fillna(0)
+        # Texts in Arrow have no halves of surrogate pairs.
+        with option_context("mode.string_storage", "python"):
+            scores = DataFrame(
+                (
+                    (run["facets"]["model"], test["traits"][sample][trait], arm, sample, score)
+                    for run in test["runs"]
+                    for arm in [run["facets"]["arm"]]
+                    for sample, score in zip(run["samples"], run["scores"], strict=True)
+                ),
+                columns=["model", "group", "arm", "sample", "score"],
+            ).dropna()
+            over_runs = scores.groupby(["model", "group", "arm", "sample"])["score"].mean()
+            over_samples = (
+                over_runs.groupby(["model", "group", "arm"]).agg(["mean", "sem"]).fillna(0)
+            )
         for model, groups in over_samples.groupby("model"):
             title = " · ".join((_short(model), test["title"], label(metric)))
             rows = [

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from string import Formatter
 from typing import Any, NamedTuple
 
 import pytest
@@ -150,98 +151,92 @@ def experiment(place: Place, **more: object) -> str:
     return place.file("experiment.yaml", settings)
 
 
-ATTACKS: Mapping[str, Callable[[Place], list[object]]] = {
-    "tasks path: a word too many": lambda _: [NAME],
-    "tasks register": lambda _: [],
-    "tasks make": lambda place: [corpus(place), "--out", place.folder / "made"],
-    "data fetch": lambda place: ["--from", place.folder / "none", "--to", place],
-    "data build": lambda place: [
-        *("--corpus", corpus(place), "--aspect", "rule_learnability"),
-        *("--out", place.folder / "built"),
-    ],
-    "data build: its manifest": lambda place: [
-        *("--corpus", corpus(place), "--aspect", "rule_learnability"),
-        *("--out", place.folder / "built", "--json"),
-    ],
-    "data build: no corpus": lambda place: [
-        *("--corpus", NAME, "--aspect", "systematicity", "--part", NAME),
-        *("--out", place.folder / "built"),
-    ],
-    "data check": lambda place: [sets(place)],
-    "data check: no sets": lambda _: [f"published:{NAME}:{NAME}", NAME],
-    "data check: as JSON": lambda place: ["--json", sets(place)],
-    "score": lambda place: [outputs(place), "--metric", "parent", "--corpus", "e2e"],
-    "score: no outputs": lambda place: [place, "--metric", "parent", "--corpus", "e2e"],
-    "score: a bad row": lambda place: [
-        place.file("bad", {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}),
-        *("--metric", "parent", "--corpus", "e2e"),
-    ],
-    "baseline": lambda place: [
-        *("copy-input", "spor_systematicity_mini", "--limit", "2"),
-        *("--out", place.folder / "outputs", "--results", place.folder / "results"),
-    ],
-    "baseline: none": lambda _: [NAME, NAME],
-    "show": lambda place: [one_result(place), "0", "--against", one_result(place, "others")],
-    "show: several runs": lambda place: [results(place), TEXT],
-    "show: one run": lambda place: [one_result(place), TEXT],
-    "show: no task": lambda place: [one_result(place), "0", "--task", NAME],
-    "show: no sample": lambda place: [one_result(place), NAME],
-    "report": lambda place: [results(place), "--out", place.folder / "report"],
-    "report: ranked": lambda place: [results(place), "--leaderboard"],
-    "report: compared": lambda place: ["--diff", one_result(place), one_result(place, "others")],
-    "report: no fact": lambda place: [results(place), "--merge-by", NAME],
-    "report: no results": lambda place: [place],
-    "push": lambda place: [verified(place), "--to", "me/runs", "--dry-run"],
-    "push: damaged": lambda place: [results(place), "--to", "me/runs"],
-    "push: no repository": lambda place: [place, "--to", NAME],
-    "eval": lambda _: ["--model", "dummy", "--tasks", NAME],
-    "eval: no checkpoint": lambda place: [
-        *("--model", "spor-hf", "--tasks", "spor_systematicity_mini"),
-        *("--model_args", f"pretrained={place}"),
-    ],
-    "eval: no models": lambda place: [
-        *("--model", "spor-hf", "--tasks", "spor_systematicity_mini"),
-        *("--models", place.file("models.yaml", {TEXT: TEXT})),
-    ],
-    "eval: bad models": lambda place: [
-        *("--model", "spor-hf", "--tasks", "spor_systematicity_mini"),
-        *(
-            "--models",
-            place.file("models.yaml", [f"pretrained={NAME}", TEXT, f"pretrained={NAME}"]),
-        ),
-    ],
-    "training train": lambda place: [place.folder / NAME],
-    "training train: a bad key": lambda place: [place.file("config.yaml", {TEXT: TEXT})],
-    "training train: a bad value": lambda place: [
-        place.file("config.yaml", {"model": {"path": TEXT, "dtype": TEXT}})
-    ],
-    "training run": lambda place: [experiment(place), "--dry-run"],
-    "training run: a bad key": lambda place: [experiment(place, **{TEXT: TEXT}), "--dry-run"],
-    "training run: no cell": lambda place: [
-        experiment(place),
-        "--dry-run",
-        "--only",
-        NAME.replace("=", ""),
-    ],
-    "training classifier": lambda place: [
-        *("--corpus", "yelp", "--aspect", TEXT, "--out", place.folder / NAME)
-    ],
-}
-ENDS = {
-    **dict.fromkeys(
-        ["tasks register", "tasks make", "data build", "data build: its manifest"],
-        0,
+FILES: Mapping[str, Callable[[Place], object]] = {
+    "corpus": corpus,
+    "sets": sets,
+    "outputs": outputs,
+    "runs": results,
+    "run": one_result,
+    "other": lambda place: one_result(place, "others"),
+    "verified": verified,
+    "experiment": experiment,
+    "bad_experiment": lambda place: experiment(place, **{TEXT: TEXT}),
+    "bad_row": lambda place: place.file(
+        "bad", {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}
     ),
-    **dict.fromkeys(["score", "baseline"], 0),
-    **dict.fromkeys(["show", "show: one run", "report: compared", "push", "training run"], 0),
-    **dict.fromkeys(["data check", "data check: as JSON", "report", "report: ranked"], 1),
+    "bad_models": lambda place: place.file("models.yaml", {TEXT: TEXT}),
+    "models": lambda place: place.file(
+        "models.yaml", [f"pretrained={NAME}", TEXT, f"pretrained={NAME}"]
+    ),
+    "bad_key": lambda place: place.file("config.yaml", {TEXT: TEXT}),
+    "bad_value": lambda place: place.file("config.yaml", {"model": {"path": TEXT, "dtype": TEXT}}),
+    "folder": lambda place: place,
+    "new": lambda place: place.folder / NAME,
+    "out": lambda place: place.folder / "out",
+    "name": lambda _: NAME,
+    "text": lambda _: TEXT,
+    "cell": lambda _: NAME.replace("=", ""),
 }
-SILENT = {"score"}  # prints numbers
-SAFE = {"tasks path", "tasks list", "training demo"}  # they are given nothing
+"""What stands in braces in a command."""
+TASK = "spor_systematicity_mini"
+EVAL = f"eval --model spor-hf --tasks {TASK}"
+BUILD = "data build --corpus {corpus} --aspect rule_learnability --out {out}"
+SCORE = "--metric parent --corpus e2e"
+# What each command ends with.
+ATTACKS: Mapping[str, int] = {
+    "tasks path {name}": 2,
+    "tasks register": 0,
+    "tasks make {corpus} --out {out}": 0,
+    "data fetch --from {new} --to {folder}": 2,
+    BUILD: 0,
+    f"{BUILD} --json": 0,
+    "data build --corpus {name} --aspect systematicity --part {name} --out {out}": 2,
+    "data check {sets}": 1,
+    "data check --json {sets}": 1,
+    "data check published:{name}:{name} {name}": 2,
+    "score {outputs} " + SCORE: 0,
+    "score {folder} " + SCORE: 2,
+    "score {bad_row} " + SCORE: 2,
+    f"baseline copy-input {TASK} --limit 2 --out {{new}} --results {{out}}": 0,
+    "baseline {name} {name}": 2,
+    "show {run} 0 --against {other}": 0,
+    "show {run} {text}": 0,
+    "show {runs} {text}": 2,
+    "show {run} 0 --task {name}": 2,
+    "show {run} {name}": 2,
+    "report {runs} --out {out}": 1,
+    "report {runs} --leaderboard": 1,
+    "report --diff {run} {other}": 0,
+    "report {runs} --merge-by {name}": 2,
+    "report {folder}": 2,
+    "push {verified} --to me/runs --dry-run": 0,
+    "push {runs} --to me/runs": 2,
+    "push {folder} --to {name}": 2,
+    "eval --model dummy --tasks {name}": 2,
+    EVAL + " --model_args pretrained={folder}": 2,
+    EVAL + " --models {bad_models}": 2,
+    EVAL + " --models {models}": 2,
+    "training train {new}": 2,
+    "training train {bad_key}": 2,
+    "training train {bad_value}": 2,
+    "training run {experiment} --dry-run": 0,
+    "training run {bad_experiment} --dry-run": 2,
+    "training run {experiment} --dry-run --only {cell}": 2,
+    "training classifier --corpus yelp --aspect {text} --out {new}": 2,
+}
+SAFE = {"tasks list", "training demo"}  # they are given nothing
+
+
+def words_of(command: str, place: Place) -> list[str]:
+    """Return the words of a command; a file that stands in it twice is made once."""
+    named = {name for _, name, _, _ in Formatter().parse(command) if name}
+    made = {name: str(FILES[name](place)) for name in sorted(named)}
+    return [word.format_map(made) for word in command.split()]
 
 
 def test_every_command_is_attacked_or_given_nothing() -> None:
-    assert {name.partition(":")[0] for name in ATTACKS} | SAFE == commands.names()
+    attacked = " ".join(ATTACKS)
+    assert {name for name in commands.names() if name not in attacked} == SAFE
 
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # such names fill a plot
@@ -249,14 +244,13 @@ def test_every_command_is_attacked_or_given_nothing() -> None:
 def test_what_is_printed_acts_on_nothing(
     attack: str, place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*attack.partition(":")[0].split(), *map(str, ATTACKS[attack](place))]
-    status = commands.run(arguments)
+    status = commands.run(words_of(attack, place))
     printed = capsys.readouterr()
     assert_harmless(printed.out)
     assert_harmless(printed.err)
-    assert status == ENDS.get(attack, 2), printed.err
-    assert "--json" not in arguments or json.loads(printed.out)
-    assert attack in SILENT or MARK in printed.out + printed.err
+    assert status == ATTACKS[attack], printed.err
+    assert "--json" not in attack or json.loads(printed.out)
+    assert attack.startswith("score {outputs}") or MARK in printed.out + printed.err
 
 
 def test_the_folder_of_the_tasks_is_shown_too(
