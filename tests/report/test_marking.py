@@ -16,39 +16,25 @@ from spor_tasks.text.filters import first_line
 from spor_tasks.text.normalize import clean, token_spans
 
 SHIP = Sample(
-    id="1",
-    corpus="mini",
-    units=(
-        Triple("Amber_Heron", "home port", "Morvmouth"),
-        Triple("Amber_Heron", "length", "46_metres"),
-    ),
-    references=("Amber Heron of Morvmouth measures 46 metres.",),
+    "1",
+    "mini",
+    (Triple("Amber_Heron", "home port", "Morvmouth"), Triple("Amber_Heron", "length", "46_metres")),
+    ("Amber Heron of Morvmouth measures 46 metres.",),
 )
 ORDERED = replace(SHIP, challenge=Orders(((0, 1), (1, 0)), ((0, 1),)))
 TERSE = replace(SHIP, references=("Morvmouth 46 metres",))
 ELM = Sample("8", "e2e", (AttributeValue("near", "Elm"),), ())
 CHESS = Sample("7", "mini", (Triple("Chess", "country", "United_States"),), ())
-PORT = Sample(
-    id="2",
-    corpus="mini",
-    units=(Triple("Entity 1", "harbour", "Old Basin"),),
-    references=(),
-    challenge=Hidden((("Low", "Entity 1"),)),
-)
-INN = Sample(
-    id="3",
-    corpus="e2e",
-    units=(AttributeValue("customer rating", "Value A out of 5"),),
-    references=(),
-    context={"name": "The Gull"},
-    challenge=Hidden((("customer rating", "Value A out of 5"),)),
-)
+HIDDEN = Hidden((("Low", "Entity 1"),))
+PORT = Sample("2", "mini", (Triple("Entity 1", "harbour", "Old Basin"),), (), challenge=HIDDEN)
+RATING = AttributeValue("customer rating", "Value A out of 5")
+INN = Sample("3", "e2e", (RATING,), (), {"name": "The Gull"}, Hidden((RATING,)))
 PIER = Sample(
     "5",
     "e2e",
     (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier")),
     (),
-    context={"name": "The Gull"},
+    {"name": "The Gull"},
 )
 
 
@@ -93,27 +79,15 @@ def labelled(sample: Sample, output: str) -> list[tuple[str, str]]:
         (PORT, "Yellow Entity 1.", [("low", "inner leak 0")]),
         (PORT, "Yellow, low.", [("low", "inner leak 0"), ("low", "leak 0")]),
         (PORT, "The 1st entity.", [("1st entity", "phrase 0")]),
+        (PORT, "(1).", [("1", "phrase 0")]),
         (INN, "It got value  A out of 5.", [("value  A out of 5", "phrase 0 unit 0")]),
+        (INN, "It got a out of 5.", [("a out of 5", "phrase 0")]),
     ],
 )
 def test_units_phrases_and_leaks_are_marked_where_they_stand(
     sample: Sample, output: str, marks: list[tuple[str, str]]
 ) -> None:
     assert labelled(sample, output)[: len(marks)] == marks
-
-
-@pytest.mark.parametrize(
-    ("sample", "output", "copied"),
-    [
-        (PORT, "The 1st entity.", "1st entity"),
-        (PORT, "Old Basin (1).", "1"),
-        (INN, "It got value  A out of 5.", "value  A out of 5"),
-        (INN, "It got a out of 5.", "a out of 5"),
-    ],
-)
-def test_other_ways_to_copy_are_marked(sample: Sample, output: str, copied: str) -> None:
-    assert [text for text, labels in labelled(sample, output) if "phrase" in labels] == [copied]
-    assert Fault.PHRASE not in mark(sample, output).faults
 
 
 @pytest.mark.parametrize(
@@ -169,14 +143,6 @@ def test_faults_of_an_output(sample: Sample, output: str, faults: tuple[Fault, .
     assert ("doubtful unit" in kinds) is (Fault.DOUBT in faults)
 
 
-def test_missing_units_and_phrases_and_leaks_are_named() -> None:
-    assert mark(SHIP, "Amber Heron is based in Morvmouth.").units == (1,)
-    leaking = mark(PORT, "At Entity 1 and low lies Old Basin.")
-    assert (leaking.phrases, leaking.leaks) == ((), ("Low",))
-    other = mark(PORT, "Old Basin is a harbour.")
-    assert (other.phrases, other.leaks) == ((0,), ())
-
-
 def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
     found = mark(SHIP, "Here:\n\nAmber Heron.\nIt is from Morvmouth, 46 metres.")
     assert (found.scored, found.units) == (Span(7, 19), (0, 1))
@@ -210,14 +176,22 @@ def test_what_was_scored_and_is_not_in_the_output_is_marked_alone() -> None:
     assert found.faults == ()
 
 
-def test_outputs_for_two_orders_are_judged_together() -> None:
-    fine, short = "Morvmouth, 46 metres.", "Morvmouth."
-    for outputs, faults in (
-        ([fine, short], (Fault.UNIT, Fault.UNEQUAL)),
-        ([short, short], (Fault.UNIT,)),
-        ([fine, fine], ()),
-    ):
-        assert faults_of(ORDERED, [mark(ORDERED, output) for output in outputs]) == faults
+@pytest.mark.parametrize(
+    ("outputs", "faults"),
+    [
+        ("Morvmouth, 46 metres.|Morvmouth.", (Fault.UNIT, Fault.UNEQUAL)),
+        ("Morvmouth.|Morvmouth.", (Fault.UNIT,)),
+        ("Morvmouth, 46 metres.|Morvmouth, 46 metres.", ()),
+    ],
+)
+@pytest.mark.parametrize("twin", [None, SHIP])
+def test_outputs_for_two_orders_are_judged_together(
+    outputs: str, faults: tuple[Fault, ...], twin: Sample | None
+) -> None:
+    """Those for a twin, which may be fine together, are compared with each other alone."""
+    sample = replace(ORDERED, twin=twin)
+    texts = outputs.split("|") + (["Morvmouth, 46 metres."] * 2 if twin else [])
+    assert faults_of(sample, [mark(ORDERED, text) for text in texts]) == faults
 
 
 # --- Whatever a model writes ----------------------------------------------------------------------

@@ -11,7 +11,6 @@ import pytest
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.report import Report, tables
 from spor_tasks.report.document import markdown, plain_text
@@ -47,14 +46,20 @@ def ends(interval: Interval, source: str) -> tuple[float, float]:
     return interval.low, interval.high
 
 
+def write(folder: Path, arm: str | None, *parents: float, **settings: Any) -> None:  # noqa: ANN401 - of results
+    """Write a result for each seed, without samples."""
+    for seed, parent in enumerate(parents):
+        file = folder / f"results_{arm}{seed}.json"
+        write_result(file, arm=arm, seed=seed, parent=parent, **settings)
+
+
 # --- Scores, intervals and tests ------------------------------------------------------------------
 
 
 def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
-    for seed, values in enumerate([(40.0, 44.0), (42.0, 43.0)]):
-        for arm, parent in zip((FIRST, SECOND), values, strict=True):
-            write_result(tmp_path / f"results_{arm}{seed}.json", arm=arm, seed=seed, parent=parent)
-    write_result(tmp_path / "results_base.json", arm=None, parent=5.0)
+    write(tmp_path, FIRST, 40.0, 42.0)
+    write(tmp_path, SECOND, 44.0, 43.0)
+    write(tmp_path, None, 5.0)
     (row,) = rows_of(tmp_path)
     assert [(cell.values, cell.seeds, cell.mean) for cell in row.arms] == [
         ((40.0, 42.0), (0, 1), 41.0),
@@ -69,11 +74,9 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
 def test_intervals_without_samples_are_over_seeds_or_from_the_standard_error(
     tmp_path: Path,
 ) -> None:
-    for number, arm in enumerate((FIRST, SECOND)):
-        write_result(tmp_path / f"one/results_{arm}.json", arm=arm, parent=(40.0, 99.5)[number])
-        for seed, value in enumerate([40.0, 42.0, 44.0]):
-            file = tmp_path / f"three/results_{arm}{seed}.json"
-            write_result(file, arm=arm, seed=seed, parent=value)
+    for arm, value in ((FIRST, 40.0), (SECOND, 99.5)):
+        write(tmp_path / "one", arm, value)
+        write(tmp_path / "three", arm, 40.0, 42.0, 44.0)
     (row,) = rows_of(tmp_path / "one")  # the standard error of both is 0.5
     assert ends(row.arms[0].interval, "stderr") == pytest.approx((39.02, 40.98), abs=1e-4)
     assert ends(row.arms[1].interval, "stderr") == pytest.approx((98.52, 100), abs=1e-4)
@@ -130,32 +133,26 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
     assert difference.notes == ()
 
 
-def write_alike(folder: Path, arm: str, seed: int, parent: float, samples: list[Sample]) -> None:
-    file = folder / f"results_{arm}{seed}.json"
-    write_result(file, arm=arm, seed=seed, parent=parent, n=len(samples))
-    rows = [sample_row(sample, ["x"], {"parent": parent}) for sample in samples]
-    write_samples(file, TASK, rows)
+@pytest.mark.parametrize(("clusters", "seeds", "p"), [(3, 1, 0.25), (1, 2, None)])
+def test_samples_with_the_same_units_are_one_draw(
+    tmp_path: Path, clusters: int, seeds: int, p: float | None
+) -> None:
+    """Twelve samples of so many sets of units, all better after one arm.
 
-
-def test_samples_with_the_same_units_are_one_draw(tmp_path: Path) -> None:
-    """Twelve samples of three sets of units, all better after one arm: that is three draws."""
-    samples = [replace(distinct(number % 3), id=str(number)) for number in range(12)]
-    for arm, value in ((FIRST, 40.0), (SECOND, 50.0)):
-        write_alike(tmp_path, arm, 0, value, samples)
+    Two of the eight exchanges of three sets are as far from zero; one set cannot be tested.
+    """
+    samples = [replace(distinct(number % clusters), id=str(number)) for number in range(12)]
+    for arm, parent in ((FIRST, 40.0), (SECOND, 50.0)):
+        for seed in range(seeds):
+            name = f"results_{arm}{seed}.json"
+            file = write_result(tmp_path / name, arm=arm, seed=seed, parent=parent, n=12)
+            rows = [sample_row(sample, ["x"], {"parent": parent}) for sample in samples]
+            write_samples(file, TASK, rows)
     (row,) = rows_of(tmp_path)
-    assert (row.n, row.clusters) == (12, 3)
-    assert row.difference.p == pytest.approx(0.25, abs=0.02)  # two of the eight exchanges
-    assert "12 in 3 clusters" in markdown(tables.document(report.collect([tmp_path])))
-
-
-def test_samples_that_are_all_about_the_same_are_not_tested(tmp_path: Path) -> None:
-    samples = [replace(distinct(0), id=str(number)) for number in range(3)]
-    for arm in (FIRST, SECOND):
-        for seed, value in enumerate((40.0, 50.0)):
-            write_alike(tmp_path, arm, seed, value, samples)
-    (row,) = rows_of(tmp_path)
-    assert (row.n, row.clusters, row.difference.p) == (3, 1, None)
-    assert row.difference.reason
+    assert (row.n, row.clusters) == (12, clusters)
+    assert row.difference.p == pytest.approx(p, abs=0.02)
+    assert bool(row.difference.reason) == (p is None)
+    assert f"12 in {clusters} cluster" in markdown(tables.document(report.collect([tmp_path])))
 
 
 def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path: Path) -> None:

@@ -6,48 +6,27 @@ from itertools import accumulate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import Column, Contrast, Sample
-from spor_tasks.core.table import Table
+from spor_tasks.core.sample import Sample
 from spor_tasks.report.marking import Fault, mark
 from spor_tasks.report.sample_table import MOST_ROWS, ShownCell, ShownRow, table_view
 from tests.support import cell_runs
 
 
-def shown(sample: Sample, *, linked: bool = False) -> tuple[ShownRow, ...]:
+def shown(sample: Sample) -> tuple[ShownRow, ...]:
     view = table_view(sample)
     assert view is not None
-    assert view.linked is linked
     return view.rows
 
 
-def test_a_small_table_is_shown_whole_with_the_numbers_of_highlighted_cells() -> None:
-    header = [["Port", True, 1, 1], ["Boats", True, 2, 1]]
-    cells = [header, ["Harl", "3", "10 to 14"], ["Lowdean", "–", ""]]
+def test_a_small_table_is_shown_whole_if_every_unit_is_highlighted() -> None:
+    cells = [[["Port", True, 1, 1], ["Boats", True, 2, 1]], ["Harl", "3", "10"], ["Lowdean", ""]]
     sample = cell_runs.of_cells(cells, [[1, 2], [0, 0], [1, 2]])
-    view = table_view(sample)
-    assert view is not None
-    assert (view.title, view.linked) == ("Ports · Boats", False)
-    assert view.rows == (
+    assert shown(sample) == (
         (ShownCell("Port", header=True, units=(1,)), ShownCell("Boats", header=True, columns=2)),
-        (ShownCell("Harl"), ShownCell("3"), ShownCell("10 to 14", units=(0, 2))),
-        (ShownCell("Lowdean"), ShownCell("–"), ShownCell("")),
+        (ShownCell("Harl"), ShownCell("3"), ShownCell("10", units=(0, 2))),
+        (ShownCell("Lowdean"), ShownCell("")),
     )
     assert table_view(replace(sample, units=sample.units[1:])) is None
-
-
-def test_a_linked_table_has_the_columns_of_each_side() -> None:
-    table = Table(("town", "boats"), (("Harl", "3"), ("Lowdean", "5")))
-    units = (Column("boats", "1"),)
-    sample = Sample("0", "invented", units, ("Harl has 3.",), {"table": table, "title": "Ports"})
-    assert shown(sample, linked=True) == (
-        (ShownCell("town", header=True), ShownCell("boats", header=True, sides=(0,))),
-        (ShownCell("Harl"), ShownCell("3", sides=(0,))),
-        (ShownCell("Lowdean"), ShownCell("5", sides=(0,))),
-    )
-    pair = replace(sample, challenge=Contrast((Column("town", "0"), *units), "No."))
-    for row in shown(pair, linked=True):
-        assert isinstance(row, tuple)
-        assert [cell.sides for cell in row] == [(1,), (0, 1)]
 
 
 def test_of_a_large_table_the_part_around_highlighted_cells_is_shown() -> None:

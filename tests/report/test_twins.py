@@ -1,18 +1,15 @@
 """Runs on samples and their twins, as reports show them."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import side_of_each
 from spor_tasks.report.exhibit import exhibit
-from spor_tasks.report.marking import Fault, faults_of, mark
 from spor_tasks.results.benchmarks import grids
-from tests.support.twin_runs import OUTPUTS, SAMPLE, TWIN, spec_of, write_run
+from tests.support.twin_runs import OUTPUTS, SAMPLE, spec_of, write_run
 
 ORDERS = spec_of("order_invariance", "main")
 
@@ -37,15 +34,6 @@ def test_every_score_stands_beside_that_of_twins_and_their_gap(tmp_path: Path) -
     report.write([tmp_path / "runs"], tmp_path / "out")
     assert "original − twin" in (tmp_path / "out" / "report.md").read_text()
     assert "parent_twin" in (tmp_path / "out" / "report.csv").read_text()
-
-
-def test_orders_are_unequal_where_those_of_one_side_are() -> None:
-    sample = replace(SAMPLE, twin=TWIN)
-    own, fine, short = OUTPUTS[:2], OUTPUTS[2], OUTPUTS[3]
-    for outputs, unequal in (([*own, fine, short], True), ([*own, short, short], False)):
-        owners = side_of_each(sample, len(outputs))
-        found = faults_of(sample, list(map(mark, owners, outputs, outputs)))
-        assert (Fault.UNEQUAL in found) is unequal
 
 
 @pytest.mark.parametrize(
