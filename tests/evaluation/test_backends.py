@@ -13,47 +13,31 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import lm_eval
 import pytest
 import transformers
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.run import Evaluator, register_models
-from spor_tasks.harness import host, task_files
+from spor_tasks.evaluation.run import Evaluator
+from spor_tasks.harness import host
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.evaluation.outputs import scored
 from tests.support.openai_server import Server, serve
 from tests.support.scripted import texts
+from tests.support.tasks import evaluate
 
 MAIN = "spor_order_invariance_mini_main"
 ATOMS = "spor_systematicity_mini"
 
 
-def evaluate(
-    model: str,
-    arguments: dict[str, Any],
-    task: str,
-    **settings: Any,  # noqa: ANN401
-) -> dict[str, Any]:
-    register_models()
-    return lm_eval.simple_evaluate(  # type: ignore[no-any-return]
-        model=model,
-        model_args=arguments,
-        tasks=[task],
-        task_manager=task_files.manager(arguments, model_type=model),
-        **{"limit": 3, **settings},
-    )
-
-
 # --- Beams ----------------------------------------------------------------------------------------
 
 
-BEAMS = {"device": "cpu", "gen_kwargs": {"max_gen_toks": 8, "num_beams": 5}}
+BEAMS = {"max_gen_toks": 8, "num_beams": 5}
 
 
 def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> None:
-    result = evaluate("spor-hf", {"pretrained": str(checkpoint("gpt2"))}, ATOMS, **BEAMS)
+    result = evaluate(checkpoint("gpt2"), ATOMS, model="spor-hf", gen_kwargs=BEAMS)
     assert len({*chain.from_iterable(map(texts, result["samples"][ATOMS]))}) > 1
     assert result["config"]["prompts_cut"] == {ATOMS: 0}
     assert result["configs"][ATOMS]["generation_kwargs"]["num_beams"] == 5
@@ -63,9 +47,8 @@ def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> N
 def test_other_models_refuse_beams_before_prompts_are_built(
     model: str, task: str, checkpoint: Callable[..., Path]
 ) -> None:
-    arguments = {"pretrained": str(checkpoint("gpt2"))} if model == "hf" else {}
     with pytest.raises(ConfigError) as caught:
-        evaluate(model, arguments, task, **BEAMS)
+        evaluate(checkpoint("gpt2"), task, model=model, gen_kwargs=BEAMS)
     assert caught.value.where == task
     assert "spor-hf" in str(caught.value.remedy)
 
@@ -129,9 +112,10 @@ def test_a_server_of_completions_is_sent_the_prompts(
 def test_a_server_of_chats_is_sent_demonstrations_as_turns(*, multiturn: bool) -> None:
     with serve(shout) as server:
         result = evaluate(
-            "local-chat-completions",
-            api_arguments(server, "chat/completions"),
+            None,
             ATOMS,
+            model="local-chat-completions",
+            model_args=api_arguments(server, "chat/completions"),
             num_fewshot=2,
             apply_chat_template=True,
             fewshot_as_multiturn=multiturn,
@@ -256,10 +240,10 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
             assert "\ntranslate from " in decoding.stop
     (second_file,) = (tmp_path / "2").rglob("results_*.json")
     assert json.loads(second_file.read_text())["model_name"] == paths[1]
-    result = evaluate("vllm", base, MAIN)
+    result = evaluate(checkpoint(), MAIN, model="vllm")
     assert [texts(row) for row in result["samples"][MAIN]] == [["A text.", "A text."]] * 3
     with pytest.raises(ConfigError, match="does not search with beams"):
-        evaluate("vllm", base, ATOMS, **BEAMS)
+        evaluate(checkpoint(), ATOMS, model="vllm", gen_kwargs=BEAMS)
 
 
 # --- Several processes ----------------------------------------------------------------------------

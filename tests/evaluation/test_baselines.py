@@ -225,12 +225,3 @@ def test_an_unsuitable_task_is_refused(
 ) -> None:
     assert cli.main(["baseline", *arguments]) == 2
     assert message in capsys.readouterr().err
-
-
-def test_an_unknown_baseline_is_refused_with_those_that_there_are(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["baseline", "copy", TASK])
-    error = capsys.readouterr().err
-    assert all(name in error for name in baselines.BASELINES)

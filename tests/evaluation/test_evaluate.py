@@ -131,6 +131,8 @@ def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Pa
         ("--tasks MINI --model hf --model_args pretrained=a,lora_local_path=b", "peft="),
         ("--tasks MINI --model spor-hf --model_args pretrained=a,lora_local_path=b", "peft="),
         ("--tasks MINI --model local-chat-completions --model_args model=a", "apply_chat_template"),
+        ("--model local-completions --tasks ASKING,tokenizer_backend=None", "log likelihoods"),
+        ("--model openai-chat-completions --apply_chat_template --tasks ASKING", "log likelihoods"),
         ("--tasks MINI --model_args BASE --apply_chat_template", "error: apply_chat_template: "),
         ("--tasks MINI --model_args BASE --log_samples", "output_path"),
         ("--tasks MINI --models BASE --log_samples", "output_path"),
@@ -148,6 +150,7 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
 ) -> None:
     monkeypatch.setattr(Evaluator, "evaluate", None)
     given = arguments.replace("MINI", MINI).replace("BASE", f"pretrained={checkpoint()}")
+    given = given.replace("ASKING", "logicnlg_mini_ppl --model_args model=m")
     assert run(*given.split(" ")) == 2
     assert complaint in capsys.readouterr().err
 

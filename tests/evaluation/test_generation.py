@@ -17,7 +17,6 @@ from transformers import GenerationConfig
 from spor_tasks.evaluation.generation import (
     Seeded,
     SeededSampling,
-    StopAtText,
     TemplateFirst,
     template_first,
 )
@@ -27,20 +26,6 @@ from tests.support import tiny_gpt2
 from tests.support.tiny_bases import make_tokenizer
 
 # --- Where a text ends ----------------------------------------------------------------------------
-
-
-def test_a_stop_string_ends_its_own_row_only() -> None:
-    tokenizer = make_tokenizer("gpt2", merges=(), padded=True)
-    rows = tokenizer(["in:stop|go on", "in:never|stop"], return_tensors="pt").input_ids
-
-    def stops(prompt: str, ids: torch.Tensor) -> list[bool]:
-        criterion = StopAtText(tokenizer, lambda text: "stop" in text, prompt_length=len(prompt))
-        verdicts: list[bool] = criterion(ids, None).tolist()
-        return verdicts
-
-    assert stops("in:stop|", rows) == [False, True]
-    assert stops("in:", rows) == [True, True]
-    assert stops("in:", rows[:, :-1]) == [True, False]
 
 
 # --- Coarse to fine -------------------------------------------------------------------------------

@@ -10,21 +10,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import lm_eval
 import peft
 import pytest
 import torch
 import transformers
 from lm_eval.api.instance import Instance
-from lm_eval.api.registry import get_model
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation import hf
 from spor_tasks.evaluation.hf import SporHF
-from spor_tasks.harness import host, task_files
-from spor_tasks.harness.backends import BEAM_REQUESTS
+from spor_tasks.harness import host
 from spor_tasks.text import filters
 from tests.support import damage
+from tests.support.tasks import evaluate
 from training.bases import load_base
 from training.config import ModelConfig
 
@@ -170,16 +168,8 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
     }
     file.write_text(json.dumps(json.loads(file.read_text()) | own))
     task = "spor_systematicity_mini"
-    arguments = {"pretrained": str(folder)}
-    result = lm_eval.simple_evaluate(
-        model=name,
-        model_args=arguments,
-        tasks=[task],
-        task_manager=task_files.manager(arguments, model_type=name),
-        limit=6,
-        batch_size=1,
-        device="cpu",
-        gen_kwargs={"max_gen_toks": 24},
+    result = evaluate(
+        folder, task, model=name, limit=6, batch_size=1, gen_kwargs={"max_gen_toks": 24}
     )
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -275,13 +265,10 @@ def test_four_bits_are_those_of_training(checkpoint: Callable[..., Path]) -> Non
 @pytest.mark.parametrize(
     ("file", "kind"),
     [
-        ("base/config.json", "a number"),
         ("base/tokenizer.json", "no text"),
         ("base/model.safetensors", "a pickle"),
-        ("adapter/adapter_config.json", "a list"),
         ("adapter/adapter_config.json", "half of it"),
         ("adapter/adapter_model.safetensors", "an empty file"),
-        ("adapter/adapter_model.safetensors", "a folder"),
     ],
 )
 def test_a_damaged_folder_is_refused(
@@ -297,9 +284,3 @@ def test_a_damaged_folder_is_refused(
     with pytest.raises(ConfigError) as caught:
         load(base, peft=str(adapter))
     assert str(caught.value.where).startswith(str(tmp_path))
-
-
-def test_it_alone_takes_requests_for_beams() -> None:
-    assert get_model("spor-hf") is SporHF
-    assert getattr(SporHF, BEAM_REQUESTS) is SporHF.generate_until
-    assert not hasattr(get_model("hf"), BEAM_REQUESTS)

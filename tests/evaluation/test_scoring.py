@@ -249,16 +249,6 @@ def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(
     assert scoring.score(write(good), metric, corpus).samples == 1
 
 
-@pytest.mark.parametrize("ending", ['{"data": [["a", "b', "\n", '{"output": "\udc80"}', "[" * 9999])
-def test_a_line_that_is_not_json_is_named(tmp_path: Path, ending: str) -> None:
-    file = tmp_path / "cut.jsonl"
-    whole = json.dumps(SHIP) + "\n"
-    file.write_bytes((whole + ending).encode(errors="surrogateescape"))
-    with pytest.raises(CorpusError, match="is not JSON") as caught:
-        scoring.score(file, "parent", "webnlg")
-    assert caught.value.where == f"{file}:2"
-
-
 def test_an_empty_file_has_no_score(write: Write) -> None:
     with pytest.raises(CorpusError, match="holds no row"):
         scoring.score(write(), "parent", "webnlg")

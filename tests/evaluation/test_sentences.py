@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,6 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.evaluation import scoring
-from spor_tasks.metrics import readers
-from tests.support.classifiers import save_bert
 
 PUBLISHED = {
     "totto_bleu": "45.5",
@@ -137,26 +133,3 @@ def test_a_txt_file_is_for_the_development_set_of_a_corpus_that_has_one(
     with pytest.raises(ConfigError) as caught:
         scoring.score(file, "chrf", "e2e", references=references)
     assert caught.value.remedy
-
-
-def test_a_pipe_is_read(references: Path) -> None:
-    options = ["--metric", "chrf", "--corpus", "totto", "--references", str(references), "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "spor_tasks.cli", "score", "-", *options],
-        input=b"Ann won .\nAnn lost .\nAnn left .\n",
-        capture_output=True,
-        check=True,
-    )
-    assert json.loads(done.stdout)["scores"][0]["value"] == pytest.approx(100)
-
-
-def test_bleurt_is_measured_by_a_checkpoint(
-    references: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = str(save_bert(tmp_path / "bleurt", labels=("LABEL_0",)))
-    file = str(write(tmp_path, b"Ann won .\n\nBo\n"))
-    options = ["--metric", "bleurt", "--corpus", "totto", "--references", str(references)]
-    assert cli.main(["score", file, *options, "--model", folder, "--device", "cpu"]) == 0
-    assert "bleurt_overlap" in capsys.readouterr().out
-    assert cli.main(["score", file, *options, "--model", folder, "--label", "1"]) != 0
-    readers.bleurt.cache_clear()

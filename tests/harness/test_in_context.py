@@ -10,10 +10,8 @@ import transformers
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, task_files
 from spor_tasks.prompts.content import digest
-from spor_tasks.prompts.styles import prompt
 from tests.support.soak import soak
 from tests.support.tasks import evaluate, load
 
@@ -30,32 +28,6 @@ def facts(result: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 # --- Prompts --------------------------------------------------------------------------------------
-
-
-def test_a_prompt_is_the_demonstrations_of_its_arm_and_then_the_sample() -> None:
-    prompted = documents.chosen(named.load("systematicity", "mini"), 8)
-    for number, name in enumerate((ATOM, COMBINATION)):
-        task = load(name)
-        assert [doc["id"] for doc in task.eval_docs] == [shown.sample.id for shown in prompted]
-        for doc, shown in zip(task.eval_docs, prompted, strict=True):
-            assert [d["id"] for d in doc["demonstrations"]] == [d.id for d in shown.arms[number]]
-        *before, last = task.fewshot_context(task.eval_docs[0], num_fewshot=8).split("\n\n")
-        assert last == prompt(prompted[0].sample, "causal")
-        assert before == [
-            prompt(sample, "causal") + sample.references[0] for sample in prompted[0].arms[number]
-        ]
-
-
-def test_arms_of_order_invariance_differ_in_the_order_of_units_alone() -> None:
-    original, match = (load(ORDER.replace("match", arm)) for arm in ("original", "match"))
-    shown = [
-        (one, other)
-        for docs in zip(original.eval_docs, match.eval_docs, strict=True)
-        for one, other in zip(*(doc["demonstrations"] for doc in docs), strict=True)
-    ]
-    assert all(one["target"] == other["target"] for one, other in shown)
-    assert all(sorted(one["prompt"]) == sorted(other["prompt"]) for one, other in shown)
-    assert any(one["prompt"] != other["prompt"] for one, other in shown)
 
 
 def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name() -> None:
@@ -105,7 +77,6 @@ def in_turns(doc: Mapping[str, Any], *, multiturn: bool, between: str) -> str:
 def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
     chat_model: Path, model: str, style: str, *, multiturn: bool, reasoning: bool
 ) -> None:
-    register_models()
     arguments = {"enable_thinking": True, "think_end_token": "</think>"} if reasoning else {}
     result = evaluate(
         chat_model,

@@ -10,14 +10,11 @@ import pytest
 import torch
 from lm_eval import simple_evaluate
 from lm_eval.api.instance import Instance
-from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.models.huggingface import HFLM
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Contrast, challenge_of
-from spor_tasks.evaluation.checks import check
 from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
@@ -134,20 +131,3 @@ def test_a_model_without_a_tokenizer_here_is_scored_without_tokens() -> None:
     assert "adv_acc,none" not in scores
     assert 0 <= scores["adv_acc_byte,none"] <= 100
     assert math.isnan(scores["adv_acc_distinct,none"])
-
-
-@pytest.mark.parametrize(
-    ("model", "arguments"),
-    [
-        ("local-chat-completions", {"model": "m"}),
-        ("openai-chat-completions", {"model": "m"}),
-        ("local-completions", {"model": "m", "tokenizer_backend": "None"}),
-    ],
-)
-def test_a_model_without_likelihoods_is_refused_before_it_starts(
-    model: str, arguments: dict[str, Any]
-) -> None:
-    settings = EvaluatorConfig(model=model, tasks=["logicnlg_mini_all"], apply_chat_template=True)
-    with pytest.raises(ConfigError, match="log likelihoods") as error:
-        check(settings, [arguments])
-    assert error.value.remedy

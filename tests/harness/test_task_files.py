@@ -59,17 +59,6 @@ def test_files_are_those_of_the_generator() -> None:
     }
 
 
-OTHERS = ("spor_systematicity_viggo", "spor_systematicity_e2e_twin")
-
-
-@pytest.mark.real_data
-@pytest.mark.usefixtures("data_dir", "viggo_dir")
-@pytest.mark.parametrize("name", OTHERS)
-def test_test_sets_are_those_of_the_files(name: str) -> None:
-    (file,) = task_files.expand([name])
-    assert load(name).config.metadata["test_sha256"] == file.content["metadata"]["test_sha256"]
-
-
 def test_names_are_those_of_lm_eval() -> None:
     manager = task_files.manager()
     assert manager.all_tasks == [*task_files.names()]

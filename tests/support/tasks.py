@@ -7,6 +7,7 @@ from typing import Any
 from lm_eval import simple_evaluate
 from lm_eval.api.task import Task
 
+from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import task_files
 
 
@@ -16,15 +17,19 @@ def load(name: str, **metadata: object) -> Task:
 
 
 def evaluate(
-    folder: Path,
+    folder: Path | None,
     *names: str,
     model: str = "hf",
     metadata: Mapping[str, object] | None = None,
     model_args: Mapping[str, object] | None = None,
     **settings: Any,  # noqa: ANN401
 ) -> dict[str, Any]:
-    """Return what lm-eval would write of some samples that a tiny checkpoint answers."""
-    arguments = {"pretrained": str(folder), **(model_args or {})}
+    """Return what lm-eval would write of some samples that a tiny checkpoint answers.
+
+    A server, or another model without a folder, has only its ``model_args``.
+    """
+    register_models()
+    arguments = {**({"pretrained": str(folder)} if folder else {}), **(model_args or {})}
     return simple_evaluate(  # type: ignore[no-any-return]
         model=model,
         model_args=arguments,
