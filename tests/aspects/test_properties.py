@@ -32,8 +32,8 @@ Pool: TypeAlias = tuple[Sample, ...]
 
 # --- Corpora: triples whose texts mention all, and slots with values in each other's way ----------
 
-NAMES = ("Auk", "Bittern", "Crane", "Dunlin", "Egret", "Fulmar", "Gull", "Heron")
-BIRDS = {name[0].lower(): name for name in NAMES}
+NAMES = ("Auk", "Bittern", "Crane", "Dunlin_2", '"Egret"', "Fulmar", "Great_Auk", "Heron")
+BIRDS = dict(zip("abcdefgh", NAMES, strict=True))
 
 
 def of_birds(letters: Sequence[Sample]) -> Pool:

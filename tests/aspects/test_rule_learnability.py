@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from spor_tasks.aspects.rule_learnability import build, hide_entities
 from spor_tasks.core.errors import SplitError
@@ -23,8 +21,6 @@ def ship(triples: Sequence[Parts], *references: str) -> Sample:
 def hidden_in(sample: Sample) -> tuple[tuple[str, str], ...]:
     return challenge_of(sample, Hidden).phrases
 
-
-# --- Entities of triples --------------------------------------------------------------------------
 
 PORT = ("Gull", "port", "Port of anholt")
 SISTERS = [
@@ -63,42 +59,6 @@ def test_entities(triples: list[Parts], references: list[str], expected: dict[st
     assert actual == [(name, f"Entity {number}") for name, number in expected.items()]
 
 
-NAMES = ("Auk", "Great_Auk", "great auk", "Skua", '"Skua"', "Tern_2", "Ada", "Anholt", "Ad")
-triples = st.builds(
-    Triple, st.sampled_from(NAMES), st.sampled_from(["port", "crew"]), st.sampled_from(NAMES)
-)
-texts = st.lists(st.sampled_from(NAMES), min_size=3, max_size=9).map(" with ".join)
-samples = st.builds(
-    SampleMaker("ships"),
-    st.lists(triples, min_size=1, max_size=5),
-    st.lists(texts, min_size=1, max_size=2),
-)
-
-
-@given(samples)
-def test_a_hidden_entity_is_in_every_reference_and_else_nowhere(sample: Sample) -> None:
-    def shown(raw: str) -> str:
-        return raw.replace("_", " ").replace('"', "")
-
-    for copy in hide_entities([sample]):
-        names = {phrase: name for name, phrase in hidden_in(copy)}
-        assert list(names.values()) == sorted(names.values())
-        assert names.keys() <= {unit[0] for unit in copy.units}
-        ends = {end for unit in copy.units for end in (unit[0], unit[-1])}
-        for name in names.values():
-            assert all(name.lower() in shown(text).lower() for text in sample.references)
-            assert all(name.lower() not in shown(end).lower() for end in ends)
-            assert not any(map(str.isdigit, name))
-        for old, new in zip(sample.units, copy.units, strict=True):
-            assert all(
-                before == after or shown(before) == names[after]
-                for before, after in zip(old, new, strict=True)
-            )
-
-
-# --- Values of E2E --------------------------------------------------------------------------------
-
-
 def place(name: str, **values: str) -> Sample:
     pairs = [AttributeValue(key.replace("_", " "), value) for key, value in values.items()]
     return SampleMaker("places")(pairs, ["A place."], name=name)
@@ -135,9 +95,6 @@ def test_values_that_no_metric_knows_are_not_hidden() -> None:
         hide_values((*PLACES, *more), random.Random(0))
 
 
-# --- Values of other attributes -------------------------------------------------------------------
-
-
 def boat(references: tuple[str, ...], *units: tuple[str, str], **context: str) -> Sample:
     return Sample("1", "boats", tuple(AttributeValue(*unit) for unit in units), references, context)
 
@@ -165,9 +122,6 @@ def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight
     train = [sample, boat(("",), ("hull", "gull"))]
     with pytest.raises(SplitError, match="what would be hidden is shown elsewhere"):
         build(train, [sample], random.Random(0))
-
-
-# --- Sets -----------------------------------------------------------------------------------------
 
 
 def test_the_one_arm_is_the_training_set_and_something_must_be_hidden() -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from spor_tasks import __version__
 from spor_tasks.aspects import named
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.contracts import Gap, of_twin
+from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import (
     AttributeValue,
@@ -159,6 +160,11 @@ def test_a_score_says_what_it_is_called_where_it_lies_and_what_it_corrects(case:
         assert info.corrects is None or score_info(info.corrects).higher_is_better == (
             info.higher_is_better
         )
+        twin = score_info(of_twin(info.name))
+        of_both = replace(info, name=twin.name, label=twin.label, own_title=twin.own_title)
+        assert twin == replace(of_both, corrects=info.corrects and of_twin(info.corrects))
+        gap = score_info(Gap(info.name, twin.name).name)
+        assert (gap.low, gap.high) == (info.low - info.high, info.high - info.low)
     assert case.metric.signature.endswith(f"|v:{__version__}")
 
 
@@ -177,6 +183,17 @@ def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch: pytest.M
     assert caught.value.remedy
 
 
+OF_UNITS_ALONE = {"coverage", "facts", "compmctg", "mctg_ppl", "distinct", "empty"}
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - OF_UNITS_ALONE))
+def test_a_sample_that_lacks_what_a_metric_reads_is_refused(name: str) -> None:
+    bare, found = Sample("17", "own", (AttributeValue("a", "b"),), ()), JUDGED.get(name)
+    with pytest.raises(CorpusError) as caught:
+        (found or metric(name)).judge([bare], [("A text .",) * (metric(name).outputs or 1)])
+    assert "sample 17" in str(caught.value.where)
+
+
 # --- What is measured -----------------------------------------------------------------------------
 
 
@@ -189,6 +206,13 @@ def test_a_batch_has_the_evidence_of_each_alone(case: Case) -> None:
     ]
     assert together == backward[::-1] == [evidence for (evidence,) in alone]
     assert list(case.metric.judge([], [])) == []
+
+
+def test_a_sample_and_its_twin_are_judged_as_each_alone(case: Case) -> None:
+    pair, outputs = replace(case.samples[0], twin=case.samples[1]), case.outputs(case.texts[:2])
+    (both,) = base.judge_all(case.metric, [pair], [outputs[0] + outputs[1]], ())
+    own, twin = case.metric.judge(case.samples[:2], outputs)
+    assert both.values == own.values | {of_twin(name): twin.values[name] for name in twin.values}
 
 
 def test_what_a_reference_says_scores_in_full(case: Case) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Column, DataUnit, Sample, Triple
 from spor_tasks.core.table import Table
 from spor_tasks.metrics.entailment import flattened, rows_of
@@ -124,16 +124,6 @@ def test_without_a_model_the_error_names_the_option(metric: type[Learned]) -> No
     with pytest.raises(ConfigError) as error:
         judge(metric(), about(PORT), "Something.")
     assert f"--metric {metric.name} --" in str(error.value.remedy)
-
-
-@pytest.mark.parametrize(
-    ("metric", "sample"), [(Bleurt, totto.sample()), (NliAcc, about(AttributeValue("a", "0")))]
-)
-def test_a_sample_without_texts_or_table_is_refused(metric: type[Learned], sample: Sample) -> None:
-    with pytest.raises(CorpusError) as error:
-        judge(metric(Fixed(0.0)), sample, "Oslo is a city .")
-    assert error.value.where
-    assert error.value.remedy
 
 
 CLASSES: list[tuple[str, str | int | None, int | None]] = [

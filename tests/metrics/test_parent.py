@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks import __version__
-from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
 from spor_tasks.metrics.parent import PARENT, Parent, ParentEvidence
 from tests.oracles import parent as slow_parent
@@ -42,11 +41,6 @@ def test_the_published_table_leaves_out_dates_and_countries(
     full = measure(both, text, Parent(full_table=True))
     assert full != without
     assert measure(both, text) == (full if is_published else without)
-
-
-def test_a_sample_without_references_is_refused() -> None:
-    with pytest.raises(CorpusError, match="needs a reference"):
-        measure(sample(units=(ANN,)), "Ann")
 
 
 def test_the_signature_holds_every_setting() -> None:

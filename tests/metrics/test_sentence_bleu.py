@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
-from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.evaluation.scoring import score
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
@@ -29,8 +28,6 @@ def sample(*references: str) -> Sample:
 def test_it_is_nltks(rows: list[tuple[str, list[str]]]) -> None:
     judgements = [LOGICNLG_BLEU.judge_one(sample(*of), output) for output, of in rows]
     ours = {score.name: score.value for score in scores_of(LOGICNLG_BLEU, judgements)}
-    with pytest.raises(CorpusError):
-        LOGICNLG_BLEU.judge_one(sample(), "Anything .")
     outputs = [output.lower().split() for output, _ in rows]
     references = [[text.lower().split(" ") for text in of] for _, of in rows]
     with warnings.catch_warnings(action="ignore"):

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Column, Fact, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
@@ -106,22 +105,18 @@ def test_other_faults_of_a_table_are_scored(header: str, rows: list[list[str]]) 
     judge("x ; { y } has the most people", of=sample(header, rows))
 
 
-def test_a_sample_without_a_table_and_an_unknown_ranker_are_refused() -> None:
-    with pytest.raises(CorpusError) as error:
-        SP_ACC.judge_one(replace(sample(), context={}), MOST)
-    assert error.value.where
-    assert error.value.remedy
-    with pytest.raises(ConfigError) as unknown:
+def test_an_unknown_ranker_is_refused() -> None:
+    with pytest.raises(ConfigError) as error:
         sp_acc.load("newest")
-    assert unknown.value.remedy
+    assert error.value.remedy
 
 
 def test_the_first_true_statements_of_the_test_set(logicnlg_dir: Path) -> None:
-    samples = reader.read_part("test", logicnlg_dir)[:40]
+    samples = reader.read_part("test", logicnlg_dir)[:20]
     outputs = [(each.target,) for each in samples]
     judgements = SpAcc(limits=Limits(states=5000)).judge(samples, outputs)
     counts = {
         name: sum(each.values[name] == 100 for each in judgements)
         for name in ("sp_acc", "sp_found", "sp_cut")
     }
-    assert counts == {"sp_acc": 22, "sp_found": 35, "sp_cut": 12}
+    assert counts == {"sp_acc": 12, "sp_found": 18, "sp_cut": 6}

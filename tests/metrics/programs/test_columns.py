@@ -2,18 +2,14 @@
 """The types of columns: those that pandas gives them."""
 
 import io
-import json
 import math
-from pathlib import Path
-from time import process_time
 
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.table import Table, parse_table
-from spor_tasks.corpora.logicnlg import reader
+from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import Kind, typed
 
 NUMBERS = "1|2|-3|+4|007|1.5|.5|5.|-0|1e5| 7|7 | 1.5 "
@@ -78,17 +74,3 @@ def test_odd_tables_are_typed() -> None:
     assert all(math.isnan(float(str(value))) for value in empty.values)
     assert typed(Table((), ())).columns == ()
     assert [column.kind for column in typed(Table(("a",), ())).columns] == [Kind.TEXT]
-
-
-def test_every_table_of_logicnlg(logicnlg_dir: Path) -> None:
-    files = ("data/val_lm.json", "data/test_lm.json", "challenge/blind_test_lm_pos_neg.json")
-    ids = [key for name in files for key in json.loads((logicnlg_dir / name).read_bytes())]
-    text_of = reader.table_texts(logicnlg_dir)
-    assert len(ids) == 2692
-    start = process_time()
-    tables = [parse_table(text_of(table)) for table in ids]
-    for table in tables:
-        typed(table)
-    assert process_time() - start < 5  # seconds
-    for name, table in zip(ids[::4], tables[::4], strict=True):  # pandas is slow
-        check(table, in_pandas(text_of(name)))
