@@ -62,22 +62,29 @@ def records(out: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_an_entry_has_one_number_and_how_it_was_made(tmp_path: Path) -> None:
-    for number, arm in enumerate([None, "invisible", "visible"]):
-        write_whole(tmp_path / "runs", str(number), arm=arm)
+def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: Path) -> None:
+    write_whole(tmp_path / "runs", "base")
+    for seed, value in enumerate((40.0, 50.0, 60.0)):
+        scores = {"parent": value}
+        run = {"arm": "invisible", "seed": seed, "scores": lambda _, scores=scores: scores}
+        with edited(write_whole(tmp_path / "runs", str(seed), **run)) as content:
+            facts = content["configs"][TASK]["metadata"]["spor"]
+            facts["adapter"]["adapter_sha256"] = str(seed) * 64
     source = "https://huggingface.co/datasets/me/runs"
     assert exported(tmp_path / "runs", tmp_path, dataset="me/spor", source=source) == ()
     found = entries(tmp_path)
-    assert list(found) == [
-        f"owner/model/.eval_results/{TASK}_{arm}.yaml" for arm in ("as_is", "invisible", "visible")
-    ]
-    (row,) = (r for r in report.collect([tmp_path / "runs"]).measured if r.metric == "parent")
-    invisible = found[f"owner/model/.eval_results/{TASK}_invisible.yaml"]
-    assert invisible["value"] == pytest.approx(row.arms[0].mean, abs=1e-4)
-    assert invisible["dataset"] == {"id": "me/spor", "task_id": TASK}
-    assert (invisible["date"], invisible["source"]["url"]) == ("2026-11-22", source)
-    for fact in ("PARENT", "arm invisible", "aaaaaaaa", "seeds 0", "n = 33", "version 2.0"):
-        assert fact in invisible["notes"]
+    files = [f"owner/model/.eval_results/{TASK}_{arm}.yaml" for arm in ("as_is", "invisible")]
+    assert list(found) == files
+    entry = found[files[1]]
+    assert entry["value"] == 50
+    assert entry["dataset"] == {"id": "me/spor", "task_id": TASK}
+    assert (entry["date"], entry["source"]["url"]) == ("2026-11-22", source)
+    for fact in ("PARENT", "arm invisible", "00000000", "seeds 0, 1, 2", "n = 33", "version 2.0"):
+        assert fact in entry["notes"]
+    assert {record["model_info"]["id"] for record in records(tmp_path)} == {
+        "owner/model",
+        *(f"owner/model+invisible-{str(seed) * 8}" for seed in range(3)),
+    }
 
 
 def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
@@ -101,22 +108,6 @@ def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
         assert (ends["lower"], ends["upper"]) == (interval.low, interval.high)
         lower = found["metric_config"]["lower_is_better"]
         assert lower is (score_info(row.metric).higher_is_better is False)
-
-
-def test_the_number_is_the_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: Path) -> None:
-    for seed, value in enumerate((40.0, 50.0, 60.0)):
-        scores = {"parent": value}
-        run = {"arm": "invisible", "seed": seed, "scores": lambda _, scores=scores: scores}
-        with edited(write_whole(tmp_path / "runs", str(seed), **run)) as content:
-            facts = content["configs"][TASK]["metadata"]["spor"]
-            facts["adapter"]["adapter_sha256"] = str(seed) * 64
-    assert exported(tmp_path / "runs", tmp_path) == ()
-    (entry,) = entries(tmp_path).values()
-    assert entry["value"] == 50
-    assert "seeds 0, 1, 2" in entry["notes"]
-    assert [record["model_info"]["id"] for record in records(tmp_path)] == [
-        f"owner/model+invisible-{str(seed) * 8}" for seed in range(3)
-    ]
 
 
 def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:

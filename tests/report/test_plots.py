@@ -8,7 +8,6 @@ import pytest
 from spor_tasks import report
 from spor_tasks.report.browser import browse
 from spor_tasks.report.plots import Plot, draw
-from tests.support import invented_runs
 from tests.support.invented_runs import EVIL_MODEL
 from tests.support.result_files import write_result
 
@@ -21,8 +20,8 @@ def plots_of(folder: Path) -> dict[str, Plot]:
 
 
 @pytest.fixture(scope="module")
-def plots(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Plot]:
-    return plots_of(invented_runs.write(tmp_path_factory.mktemp("runs")))
+def plots(invented: Path) -> dict[str, Plot]:
+    return plots_of(invented)
 
 
 def words(plot: Plot) -> list[str]:

@@ -18,6 +18,7 @@ from spor_tasks.report import leaderboard, tables
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import (
     csv_field,
+    csv_text,
     latex,
     latex_text,
     markdown,
@@ -39,11 +40,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_tables_and_leaderboard_are_the_golden_ones(whole: Report) -> None:
-    document = tables.document(whole)
+    document, board = tables.document(whole), leaderboard.document(report.rank(whole))
     golden.same("report.txt", plain_text(document) + "\n")
     golden.same("report.md", markdown(document))
     golden.same("report.tex", latex(document))
-    golden.same("leaderboard.md", markdown(leaderboard.document(report.rank(whole))))
+    golden.same("leaderboard.md", markdown(board))
+    golden.same("leaderboard.csv", csv_text(board))
 
 
 def test_csv_and_json_hold_the_same_numbers(whole: Report) -> None:
