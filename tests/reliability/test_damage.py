@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -30,55 +30,45 @@ from tests.support.result_files import SAMPLE, write_run
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
 Captured = pytest.CaptureFixture[str]
-SCORE = ["--metric", "parent", "--corpus", "webnlg"]
-SETS = ["--aspect", "systematicity", "--out", "out"]
-TOTTO_SCORE = ["score", "rows", "--metric", "totto", "--corpus", "totto"]
-CLASSIFIER = ["training", "classifier", "--corpus", "compmctg_mini"]
-EVAL = ["eval", "--model", "spor-hf", "--tasks", "spor_mini"]
+SCORE = "--metric parent --corpus webnlg"
+EVAL = "eval --model spor-hf --tasks spor_mini"
 ROW = {"data": [list(SAMPLE.units[0])], "texts": ["By the sea."], "output": "By the sea."}
-# Every command that reads a file: `FILE` is the damaged one, `FOLDER` the folder around it.
-READERS: Mapping[str, Sequence[str]] = {
-    "score": ["score", "FILE", *SCORE],
-    "score: references": [*TOTTO_SCORE, "--references", "FILE"],
-    "score: compared": ["score", "rows", *SCORE, "--compare", "FILE"],
-    "show": ["show", "FILE", "0"],
-    "report": ["report", "FILE"],
-    "report: compared": ["report", "--diff", "FILE", "FILE"],
-    "push": ["push", "FILE", "--to", "me/runs", "--dry-run"],
-    "tasks make": ["tasks", "make", "FILE", "--out", "out"],
-    "data build": ["data", "build", "--corpus", "FILE", *SETS],
-    "data check": ["data", "check", "FOLDER"],
-    "data fetch": ["data", "fetch", "--from", "FILE", "--to", "out"],
-    "eval: settings": ["eval", "--config", "FILE"],
-    "eval: models": [*EVAL, "--models", "FILE"],
-    "eval: a checkpoint": [*EVAL, "--model_args", "pretrained=FILE"],
-    "training train": ["training", "train", "FILE"],
-    "training run": ["training", "run", "FILE", "--dry-run"],
-    "training classifier": [*CLASSIFIER, "--config", "FILE", "--out", "out"],
-}
-# Writers, with `OUT` for a place that takes no file.
-WRITERS: Mapping[str, Sequence[str]] = {
-    "data build": [
-        "data",
-        "build",
-        "--corpus",
-        "mini",
-        "--aspect",
-        "systematicity",
-        "--out",
-        "OUT",
-    ],
-    "tasks make": ["tasks", "make", "corpus.jsonl", "--out", "OUT"],
-    "score": ["score", "rows", *SCORE, "--per-sample", "OUT"],
-    "report": ["report", "results", "--out", "OUT"],
-    "report: ranked": ["report", "results", "--leaderboard", "--out", "OUT"],
-    "baseline": ["baseline", "units-joined", "spor_systematicity_mini", "--results", "OUT"],
-}
+READERS = (
+    f"score FILE {SCORE}",
+    "score rows --metric totto --corpus totto --references FILE",
+    f"score rows {SCORE} --compare FILE",
+    "show FILE 0",
+    "report FILE",
+    "report --diff FILE FILE",
+    "push FILE --to me/runs --dry-run",
+    "tasks make FILE --out out",
+    "data build --corpus FILE --aspect systematicity --out out",
+    "data check FOLDER",
+    "data fetch --from FILE --to out",
+    "eval --config FILE",
+    f"{EVAL} --models FILE",
+    f"{EVAL} --model_args pretrained=FILE",
+    "training train FILE",
+    "training run FILE --dry-run",
+    "training classifier --corpus compmctg_mini --config FILE --out out",
+)
+"""Every command that reads a file: `FILE` is the damaged one, `FOLDER` the folder around it."""
+BUILD = "data build --corpus mini --aspect systematicity --out OUT"
+PER_SAMPLE = f"score rows {SCORE} --per-sample OUT"
+REPORT = "report results --out OUT"
+WRITERS = (
+    BUILD,
+    "tasks make corpus.jsonl --out OUT",
+    PER_SAMPLE,
+    REPORT,
+    "report results --leaderboard --out OUT",
+    "baseline units-joined spor_systematicity_mini --results OUT",
+)
+"""Every command that writes a file, with `OUT` for a place that takes none."""
 # The error names another place than the damaged file.
 NAMED = {
-    ("score: compared", "an empty file"): "rows:1",
-    ("score: references", "an empty file"): "rows:1",
-    ("tasks make", "an endless device"): "/dev/zero",
+    (READERS[1], "an empty file"): "rows:1",
+    ("tasks make FILE --out out", "an endless device"): "/dev/zero",
 }
 NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo"}
 
@@ -94,9 +84,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(captured: Captured, words: Sequence[object]) -> str:
+def refused(captured: Captured, *words: str) -> str:
     """Return the one error of a command that must end with it."""
-    status = commands.run([*map(str, words)])
+    status = commands.run([*words])
     printed = captured.readouterr().err
     assert status == 2, printed
     assert "Traceback" not in printed
@@ -111,8 +101,8 @@ def files(folder: Path) -> set[Path]:
 
 
 def test_every_command_is_tried() -> None:
-    tried = {name.partition(":")[0] for name in (*READERS, *WRITERS)}
-    assert tried | NO_FILE == commands.names()
+    tried = " ".join((*READERS, *WRITERS))
+    assert {name for name in commands.names() if name not in tried} == NO_FILE
 
 
 @pytest.mark.parametrize("kind", [*DAMAGE, "a name that is too long"])
@@ -126,8 +116,8 @@ def test_a_damaged_file_is_one_error(
         damage.replace(file, kind)
     before = files(folder)
     whole = file.parent if kind in DAMAGE else file
-    words = [w.replace("FILE", str(file)).replace("FOLDER", str(whole)) for w in READERS[command]]
-    assert NAMED.get((command, kind), "damaged") in refused(capsys, words)
+    command_line = command.replace("FILE", str(file)).replace("FOLDER", str(whole))
+    assert NAMED.get((command, kind), "damaged") in refused(capsys, *command_line.split())
     assert files(folder) == before
 
 
@@ -137,16 +127,15 @@ def test_a_place_that_takes_no_files_is_one_error(
 ) -> None:
     (folder / "file").touch()
     for place in ("file/out", LONG_NAME):
-        words = [word.replace("OUT", place) for word in WRITERS[command]]
-        assert place[:50] in refused(capsys, words)
+        assert place[:50] in refused(capsys, *command.replace("OUT", place).split())
 
 
-@pytest.mark.parametrize("command", ["data build", "score", "report"])
+@pytest.mark.parametrize("command", [BUILD, PER_SAMPLE, REPORT])
 def test_a_full_disk_is_one_error_and_nothing_is_left(
     command: str, folder: Path, capsys: Captured
 ) -> None:
     with no_file_larger_than(300):
-        printed = refused(capsys, [word.replace("OUT", "out") for word in WRITERS[command]])
+        printed = refused(capsys, *command.replace("OUT", "out").split())
     assert "out" in printed
     assert "cannot be written" in printed
     assert not (folder / "out" / "manifest.json").exists()
@@ -172,7 +161,7 @@ def test_a_pipe_of_the_shell_is_read_and_a_device_is_not_replaced(
 ) -> None:
     spor = f"{sys.executable} -m spor_tasks.cli score"
     done = subprocess.run(
-        ["/bin/bash", "-c", f"{spor} <(cat {folder}/rows) {' '.join(SCORE)}"],
+        ["/bin/bash", "-c", f"{spor} <(cat {folder}/rows) {SCORE}"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -180,19 +169,19 @@ def test_a_pipe_of_the_shell_is_read_and_a_device_is_not_replaced(
     )
     assert "parent" in done.stdout
     os.mkfifo("device")
-    printed = refused(capsys, ["score", "rows", *SCORE, "--per-sample", "device"])
+    printed = refused(capsys, *PER_SAMPLE.replace("OUT", "device").split())
     assert "cannot be written: it is not a regular file" in printed
     assert Path("device").is_fifo()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("words", [["tasks", "path"], ["tasks", "list"]])
+@pytest.mark.parametrize("command", ["path", "list"])
 def test_output_that_nothing_takes_is_one_error(
-    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stdout", full)
-        assert "standard output: [Errno 28]" in refused(capsys, words)
+        assert "standard output: [Errno 28]" in refused(capsys, "tasks", command)
 
 
 # --- Files of the package and of corpora ----------------------------------------------------------
@@ -261,38 +250,19 @@ def assert_one_error(read: Callable[[], object], file: Path, remedy: str | None 
     [
         f"- a\n- {'9' * 5_000}",
         "- " * 5_000,
-        "- !!int many",
         "- !!bool maybe",
         "- !!timestamp 2024-13-01",
         "- !!python/object/apply:os.system [true]",
     ],
-    ids=["digits", "dashes", "no number", "no truth", "no day", "an object"],
+    ids=["digits", "dashes", "no truth", "no day", "an object"],
 )
 def test_what_is_not_plain_yaml_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="is not valid YAML") as caught:
         parse(text, "here")
-    assert str(caught.value).startswith("here: ")
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("task: spor_mini", "settings.yaml: "),
-        ("{1: 2}", "settings.yaml: "),
-        ("tasks: [1]", "tasks: must be names"),
-        ("{tasks: spor_mini, model_args: [1]}", "settings.yaml: "),
-        ("{tasks: spor_mini, gen_kwargs: 5}", "settings.yaml: gen_kwargs must be a dict"),
-        ("- 5", "YAML root must be a mapping"),
-    ],
-)
-def test_settings_that_are_none_are_refused(
-    text: str, fault: str, folder: Path, capsys: Captured
-) -> None:
-    (folder / "settings.yaml").write_text(text)
-    assert fault in refused(capsys, ["eval", "--config", "settings.yaml"])
+    assert caught.value.where == "here"
 
 
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
 def test_json_without_end_is_refused(option: str, capsys: Captured) -> None:
-    words = ["eval", "--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000]
-    assert "nested" in refused(capsys, words)
+    words = ("eval", "--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000)
+    assert "nested" in refused(capsys, *words)
