@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
@@ -26,37 +25,36 @@ KILLED = -9
 
 
 class Writers:
-    """Starts one after the other, and says how each ended."""
+    """A process that starts one writer after the other, and says how each ended."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, number: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.killed"],
+            cwd=REPOSITORY,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if number else None,
+            text=True,
+        )
+
+    def start(self, *command: object) -> None:
+        print(json.dumps([*command]), file=self._process.stdin, flush=True)
+
+    def status(self) -> int:
+        assert self._process.stdout
+        return int(self._process.stdout.readline())
 
     def __call__(self, action: str, path: Path, content: str = "", *, call: int = 0) -> int:
-        assert self._process.stdin
-        assert self._process.stdout
-        print(json.dumps([action, str(path), content, call]), file=self._process.stdin, flush=True)
-        return int(self._process.stdout.readline())
+        self.start(action, str(path), content, call)
+        return self.status()
 
 
 @pytest.fixture(scope="module")
 def more_writers() -> Iterator[list[Writers]]:
-    command = [sys.executable, "-m", "tests.support.killed"]
-    with ExitStack() as stack:
-        yield [
-            Writers(
-                stack.enter_context(
-                    subprocess.Popen(
-                        command,
-                        cwd=REPOSITORY,
-                        stdin=subprocess.PIPE,
-                        stdout=subprocess.PIPE,
-                        stderr=subprocess.DEVNULL if number else None,
-                        text=True,
-                    )
-                )
-            )
-            for number in range(2)
-        ]
+    started = [Writers(number) for number in range(2)]
+    yield started
+    for each in started:
+        each._process.communicate()
 
 
 @pytest.fixture
@@ -73,12 +71,12 @@ def held(path: Path) -> str | None:
     return content
 
 
-def kills(writer: Writers, action: str, folder: Path) -> Iterator[Path]:
-    """Kill one who replaces what lies at a path, at every call in turn; yield each path then."""
+def kills(writer: Writers, action: str, folder: Path, old: str = "old") -> Iterator[Path]:
+    """Kill one who writes what lies at a path, at every call in turn; yield each path then."""
     for call in count(1):
         path = folder / str(call) / "out"
         path.parent.mkdir()
-        assert writer(action, path, "old") == 0
+        assert not old or writer(action, path, old) == 0
         status = writer(action, path, "new", call=call)
         assert status in {0, KILLED}
         yield path
@@ -120,15 +118,10 @@ def test_who_puts_a_folder_back_may_be_killed_too(
 
 def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer: Writers, tmp_path: Path) -> None:
     found = set()
-    for call in count(1):
-        path = tmp_path / str(call) / "out"
-        path.parent.mkdir()
-        status = writer("write_folder", path, "new", call=call)
+    for path in kills(writer, "write_folder", tmp_path, old=""):
         found.add(held(path))
         assert writer("write_folder", path, "new") == 0
         assert list(path.parent.iterdir()) == [path]
-        if status == 0:
-            break
     assert found == {None, "new"}
 
 
@@ -168,14 +161,7 @@ def test_two_who_write_one_file_leave_one_of_theirs(
 ) -> None:
     path = tmp_path / "out"
     for each, content in zip(more_writers, ("one", "two"), strict=True):
-        assert each._process.stdin
-        print(
-            json.dumps(["write_file_often", str(path), content, 0]),
-            file=each._process.stdin,
-            flush=True,
-        )
-    for each in more_writers:
-        assert each._process.stdout
-        assert int(each._process.stdout.readline()) == 0
+        each.start("write_file_often", str(path), content, 0)
+    assert [each.status() for each in more_writers] == [0, 0]
     assert len({row["content"] for _, row in files.read_rows(path)}) == 1
     assert list(tmp_path.iterdir()) == [path]
