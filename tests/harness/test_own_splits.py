@@ -137,6 +137,10 @@ def test_a_space_that_changed_is_refused(weather: Path, tmp_path: Path) -> None:
     "text",
     [
         "[]",
+        "[",
+        "a: b",
+        "aspects: {}",
+        "aspects: [mood]",
         "aspects: {mood: calm, tense: [a, b]}",
         "aspects: {mood: [yes, no]}",
         "aspects: {mood: [calm, ' angry']}",

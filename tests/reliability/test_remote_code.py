@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from transformers import dynamic_module_utils
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
 from tests.support import commands
-from tests.support.tiny_bases import make_tokenizer
+from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
 from training.bases import load_base
 from training.config import ModelConfig
 
@@ -49,22 +50,11 @@ def marker(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def make(tmp_path: Path, marker: Path) -> Make:
+def make(tmp_path: Path, marker: Path, checkpoint: Callable[[str], Path]) -> Make:
     """Return the folder of a tiny checkpoint with code, of a model type."""
 
     def build(model_type: str) -> Path:
-        folder = tmp_path / model_type
-        config = transformers.LlamaConfig(
-            vocab_size=300,
-            hidden_size=8,
-            intermediate_size=8,
-            num_hidden_layers=1,
-            num_attention_heads=1,
-            max_position_embeddings=512,
-            eos_token_id=2,
-        )
-        transformers.LlamaForCausalLM(config).save_pretrained(folder)
-        make_tokenizer("llama").save_pretrained(folder)
+        folder = shutil.copytree(checkpoint("llama"), tmp_path / model_type)
         (folder / "own.py").write_text(CODE.format(marker=str(marker)))
         for name, classes in CLASSES.items():
             content = json.loads((folder / name).read_bytes()) | {"auto_map": classes}
@@ -77,23 +67,14 @@ def make(tmp_path: Path, marker: Path) -> Make:
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[object]]:
-    """Return what was asked on the terminal, which must be nothing; copies of code stay here."""
-    questions: list[object] = []
-
-    def ask(*what: object) -> str:
-        questions.append(what)
-        return "n"
-
-    monkeypatch.setattr(builtins, "input", ask)
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Nothing is asked on the terminal; copies of code stay here."""
+    questions: list[str] = []
+    monkeypatch.setattr(builtins, "input", lambda *what: questions.append(str(what)) or "n")
     monkeypatch.setattr(dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
-    yield questions
-    assert questions == []
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     commands.without_other_tasks(monkeypatch, tmp_path)
+    yield
+    assert questions == []
 
 
 def run(kind: str, arguments: str) -> int:
@@ -102,13 +83,11 @@ def run(kind: str, arguments: str) -> int:
     return cli.main(["eval", *given, *short])
 
 
-def test_training_refuses_a_base_that_needs_code_of_its_own(make: Make, marker: Path) -> None:
+def test_training_takes_a_base_that_does_without_its_code_and_no_other(
+    make: Make, marker: Path
+) -> None:
     with pytest.raises(ConfigError, match="needs code of its own, which is not run unless"):
         load_base(ModelConfig(str(make("own"))))
-    assert not marker.exists()
-
-
-def test_training_takes_a_base_that_does_without_its_code(make: Make, marker: Path) -> None:
     assert type(load_base(ModelConfig(str(make("llama")))).model) is transformers.LlamaForCausalLM
     assert not marker.exists()
 
@@ -150,13 +129,15 @@ def test_a_list_of_models_may_not_ask_for_code_without_a_word(
     make: Make, marker: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     models = tmp_path / "models.yaml"
-    models.write_text(f"- {{pretrained: {make('own')}, trust_remote_code: null}}\n")
+    own = make("own")
     given = ["--models", str(models), "--model", "spor-hf", "--tasks", TASK, "--device", "cpu"]
-    assert cli.main(["eval", *given]) == 2
-    assert "is neither True nor False" in capsys.readouterr().err
-    models.write_text(f"- pretrained={make('own')}\n")
-    assert cli.main(["eval", *given]) == 2
-    assert "needs code of its own" in capsys.readouterr().err
+    for text, fault in (
+        (f"{{pretrained: {own}, trust_remote_code: null}}", "is neither True nor False"),
+        (f"pretrained={own}", NEEDS_CODE),
+    ):
+        models.write_text(f"- {text}\n")
+        assert cli.main(["eval", *given]) == 2
+        assert fault in capsys.readouterr().err
     assert not marker.exists()
 
 

@@ -1,7 +1,6 @@
 """The protocols against the published code's numbers, and the shipped splits."""
 
 import itertools
-import json
 import runpy
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.splits import without
-from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.corpora.compmctg.spaces import (
     FYELP,
     MIXTURE,
@@ -139,25 +137,3 @@ def test_the_generator_finds_the_best_splits_of_any_space(tmp_path: Path) -> Non
     own = read_space(tmp_path / "own.yaml")
     counts = Counter(len(split.unseen) for split in splits.read(unseen, own, "acd"))
     assert counts == {2: 2}
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["aspects: [a]", "a: b", "aspects: {a: [x]}", "aspects: {a: [x, x]}", "aspects: {}", "["],
-)
-def test_a_space_of_ones_own_is_checked(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "own.yaml"
-    file.write_text(text, "utf-8")
-    with pytest.raises(ConfigError) as caught:
-        read_space(file)
-    assert caught.value.where
-
-
-def test_a_space_of_ones_own(tmp_path: Path) -> None:
-    file = tmp_path / "own.yaml"
-    file.write_text(json.dumps({"aspects": {"mood": ["glad", "sad"], "size": ["S", "M"]}}), "utf-8")
-    space = read_space(file)
-    assert space.combinations == tuple(itertools.product(("glad", "sad"), ("S", "M")))
-    assert space.combination({"mood": "sad", "size": "M"}, "here") == ("sad", "M")
-    with pytest.raises(CorpusError, match="mood"):
-        space.combination({"size": "M"}, "here")
