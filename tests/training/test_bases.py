@@ -1,5 +1,7 @@
+import importlib.util
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,10 @@ from safetensors.torch import load_file, save_file
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import digest_weights
 from tests.support import damage
-from training.bases import git_commit, load_base
+from tests.support.tiny_bases import make_tokenizer
+from training.bases import check_ids, git_commit, load_base
 from training.config import ModelConfig
+from training.encoding import Row
 
 Base = Callable[..., Path]
 
@@ -127,3 +131,24 @@ def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(
     assert commit is None or len(commit.removesuffix("-dirty")) == 40
     monkeypatch.setenv("PATH", "")
     assert git_commit() is None
+
+
+def test_a_token_without_an_embedding_is_refused_and_an_embedding_without_a_token_is_not(
+    base: Base,
+) -> None:
+    loaded = load_base(ModelConfig(str(base("llama"))))
+    embeddings = loaded.model.get_input_embeddings().num_embeddings
+    check_ids(loaded, [Row([0, embeddings - 1], [-100, 0])])
+    for row in (Row([embeddings], [0]), Row([0], [embeddings])):
+        with pytest.raises(ConfigError, match=f"has {embeddings} embeddings, but its tokenizer"):
+            check_ids(loaded, [row])
+    longer = make_tokenizer("llama")
+    longer.add_special_tokens({"pad_token": "<another>"})
+    with pytest.raises(ConfigError, match=f"made the token {embeddings}, '<another>'"):
+        check_ids(replace(loaded, tokenizer=longer), [Row([0], [0])])
+
+
+def test_four_bits_need_their_package(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match="needs the package bitsandbytes"):
+        load_base(ModelConfig(str(base("llama")), quantization="nf4"))

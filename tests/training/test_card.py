@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from transformers import AutoTokenizer
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetSpec
@@ -19,10 +20,10 @@ from training.lora import train
 
 @pytest.fixture(scope="module")
 def finished(base: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return an adapter whose two epochs were judged."""
+    """Return an adapter whose two epochs were judged, of a base without a padding token."""
     output = tmp_path_factory.mktemp("finished") / "adapter"
     settings = (
-        *(f"model.path={base('llama')}", f"output={output}"),
+        *(f"model.path={base('gpt2')}", f"output={output}"),
         *("data.corpus=mini", "data.aspect=systematicity", "data.arm=atom", "data.limit=6"),
         *("optimization.epochs=2", "selection.policy=dev-best", "selection.samples=2"),
     )
@@ -47,6 +48,7 @@ def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(adapter: Pa
     for epoch, loss in enumerate(manifest["losses"], start=1):
         score = manifest["selection"]["scores"][epoch - 1]["parent"]
         assert f"| {epoch} | {loss:.4f} | {score:.2f} |" in body
+    assert AutoTokenizer.from_pretrained(adapter).pad_token is None
     assert "AutoModelForCausalLM" in body
     assert "spor eval --model spor-hf" in body
     assert "--tasks spor_systematicity_mini " in body

@@ -76,17 +76,6 @@ def test_defaults_are_those_of_the_paper() -> None:
     )
 
 
-def test_a_file_and_the_command_line_make_one_config(tmp_path: Path) -> None:
-    file = tmp_path / "some.yaml"
-    file.write_text(LEAST)
-    overrides = ["lora.target_modules=[up, down]", "optimization.seed=3", "data.protocol=strict"]
-    config = load_config(file, overrides)
-    assert config.lora["target_modules"] == ["up", "down"]
-    assert config.optimization.seed == 3
-    assert config.data == DataConfig("systematicity", "webnlg", "atom", protocol="strict")
-    assert config.output == Path("runs/some")
-
-
 def test_a_file_names_the_folder_of_its_adapters(tmp_path: Path) -> None:
     file = tmp_path / "some.yaml"
     file.write_text(LEAST.replace("output: runs/some", ""))

@@ -120,11 +120,6 @@ def test_what_fits_is_not_cut_nor_what_has_no_table(base: Base) -> None:
     assert (len(without.rows), without.too_long, without.cut) == (1, 1, 0)
 
 
-def test_a_training_set_of_which_nothing_is_short_enough_is_refused(base: Base) -> None:
-    with pytest.raises(ConfigError, match="none of the 1 training pairs has at most 3 tokens"):
-        encode([PLAIN], tokenizer_of(base("llama")), "causal", 3)
-
-
 def test_a_tokenizer_without_an_end_token_is_refused(base: Base) -> None:
     tokenizer = tokenizer_of(base("llama"))
     tokenizer.eos_token = None

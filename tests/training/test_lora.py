@@ -59,7 +59,6 @@ def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
 
 MCTG = ["data.aspect=compmctg", "data.corpus=compmctg_mini", "data.protocol=original"]
 CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
-OF_DCG = "objective_settings={of: dcg}"
 
 
 @pytest.mark.parametrize(
@@ -79,9 +78,7 @@ OF_DCG = "objective_settings={of: dcg}"
         (["objective=adversarial", "objective_settings={weight: -1}"], "llama", "weight: "),
         (["objective_settings={weight: 1}"], "llama", "weight: "),
         ([*CODES, "method=lora"], "gpt2", "method=lora cannot be used"),
-        ([*CODES, "method=full"], "gpt2", "method=full cannot be used"),
         ([*CODES, "objective=likelihood"], "gpt2", "method=codes cannot be used"),
-        ([*CODES, "method=lora", "objective=meta", OF_DCG], "gpt2", "method=lora cannot be used"),
         ([*CODES, "optimization.packing=true"], "gpt2", "cannot be laid end to end"),
         ([*CODES, "objective_settings={task_vectors: 250}"], "gpt2", "a text has no room"),
         (CODES, "t5", "vectors for values are for decoders"),
@@ -94,6 +91,25 @@ def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
         tune(*settings, name=name)
     assert fault in caught.value.what
     assert caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sets_that_break_a_requirement_or_have_no_text_are_refused(
+    tune: Tune, invented: SplitPair, tmp_path: Path
+) -> None:
+    strict = replace(invented, name=invented.name._replace(protocol="strict"))
+    textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
+    no_samples, no_texts = (
+        replace(invented, arms=(Split("atom", samples), invented.arms[1]))
+        for samples in ((), textless)
+    )
+    for pair, fault in (
+        (strict, "2 atoms do not occur in Atom; "),
+        (no_samples, "has no arm 'atom' with texts"),
+        (no_texts, "has no arm 'atom' with texts"),
+    ):
+        with pytest.raises(SporError, match=fault):
+            tune(pair=pair)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -25,12 +25,12 @@ from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.styles import prompt
-from tests.training.losses import gradients, objective_of, plain_loss, rows_of, without_dropout
+from tests.training.losses import objective_of, plain_loss, rows_of, without_dropout
 from training import lora
 from training.adapters import add_tokens, prepare
 from training.bases import Base, load_base
 from training.batches import Model, load_batch, target_losses
-from training.config import ModelConfig, OptimizationConfig, TrainingConfig
+from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Row, encode
 from training.lora import TrainingResult
 from training.objectives import reward
@@ -123,22 +123,6 @@ def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
 
 
 # --- Reward --------------------------------------------------------------------------------------
-
-
-def test_a_constant_reward_leaves_the_gradient_of_the_likelihood_alone(
-    model: Model, loaded: Base
-) -> None:
-    settings: dict[str, Any] = {"reward": "constant", "weight": 5.0, "max_tokens": 4}
-    objective = objective_of("reward", loaded, SAMPLES, **settings)
-    plain = objective_of("likelihood", loaded, SAMPLES)
-    batch = load_batch(rows_of(loaded, SAMPLES), loaded.pad_id, model)
-    found = {}
-    for name, one in (("reward", objective), ("likelihood", plain)):
-        one.loss(model, batch).backward()
-        found[name] = gradients(model)
-    assert all(
-        torch.equal(found["reward"][key], found["likelihood"][key]) for key in found["reward"]
-    )
 
 
 def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
@@ -303,11 +287,3 @@ def test_an_adapter_brings_the_embeddings_of_new_tokens(
     with torch.no_grad():
         expected = trained[0].eval()(input_ids=ids).logits
         assert torch.allclose(found.model(input_ids=ids).logits, expected, atol=1e-5)
-
-
-def test_settings_of_an_objective_are_written_with_its_defaults(
-    configure: Callable[..., TrainingConfig],
-) -> None:
-    config = configure("objective=adversarial", "objective_settings={margin: 2}")
-    assert config.objective_settings == {"weight": 1.0, "margin": 2.0}
-    assert configure("objective=likelihood").objective_settings == {}
