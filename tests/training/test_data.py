@@ -77,12 +77,7 @@ def lighthouses(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("aspect", "part"),
-    [
-        ("systematicity", None),
-        ("productivity", "n2"),
-        ("order_invariance", "main"),
-        ("rule_learnability", None),
-    ],
+    [("systematicity", None), ("productivity", "n2"), ("order_invariance", "main")],
 )
 def test_sets_are_those_that_the_command_line_builds(
     lighthouses: Path, tmp_path: Path, aspect: str, part: str | None
@@ -113,11 +108,8 @@ def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(
     "data",
     [
         DataConfig("systematicity", "webnlg", "atom", seed=0),
-        DataConfig("systematicity", "webnlgg", "atom"),
         DataConfig("systematicity", "none.jsonl", "atom"),
         DataConfig("systematicity", "mini", "atom", protocol="published"),
-        DataConfig("systematicity", "mini", "atom", part="n3"),
-        DataConfig("systematicness", "mini", "atom"),
     ],
 )
 def test_sets_that_there_are_not_are_refused(data: DataConfig) -> None:

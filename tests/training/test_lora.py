@@ -1,10 +1,11 @@
 import json
 import logging
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import peft
 import pytest
@@ -135,55 +136,31 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     settings = ("optimization.epochs=3", "optimization.seed=7", "data.limit=8")
     config, result = configure(*settings), tune(*settings)
     manifest = read_manifest(result.folder)
-
     assert (result.folder, result.pairs, result.pairs_seen) == (config.output, 8, 24)
     assert len(result.losses) == 6
     means = [sum(result.losses[epoch : epoch + 2]) / 2 for epoch in (0, 2, 4)]
-    assert manifest.pop("losses") == pytest.approx(means)
-    assert manifest.pop("fitting_seconds") >= 0
-    assert result.seconds > 0
-    assert "2 atoms do not occur in Atom" in manifest.pop("violations")
-    assert manifest.pop("versions") == versions()
-    del manifest["git_commit"]
-    shared = manifest.pop("settings")
-    assert manifest.pop("settings_sha256") == settings_sha256(shared)
-    assert shared == json.loads(json.dumps(shared_settings(config)))
-    assert manifest == {
-        "schema": 1,
-        "kind": "adapter",
-        "aspect": "systematicity",
-        "corpus": "webnlg",
-        "protocol": "published",
-        "part": None,
+    assert manifest["losses"] == pytest.approx(means)
+    assert "2 atoms do not occur in Atom" in manifest["violations"]
+    weights = digest_weights(base("llama"))
+    expected = invented.name._asdict() | {
         "arm": "atom",
         "arm_sha256": digest(invented.arms[0].samples),
         "test_sha256": digest(invented.test.samples),
         "prompt_style": "causal",
         "seed": 7,
         "pairs": 8,
-        "pairs_too_long": 0,
         "steps": 6,
         "resumed_from": 0,
-        "selection": {
-            "policy": "last",
-            "metric": "parent",
-            "samples": 0,
-            "samples_sha256": digest([]),
-            "with_unseen_units": 0,
-            "held_out": 0,
-            "scores": [],
-            "epoch": 3,
-        },
-        "base_model": {
-            "path": str(base("llama")),
-            "revision": None,
-            "sha256": digest_weights(base("llama")),
-        },
+        "base_model": {"path": str(base("llama")), "revision": None, "sha256": weights},
         "adapter_sha256": digest_weights(result.folder),
         "config": json.loads(json.dumps(to_dict(config))),
+        "versions": versions(),
+        "settings_sha256": settings_sha256(manifest["settings"]),
+        "settings": json.loads(json.dumps(shared_settings(config))),
         "device": "cpu",
         "processes": 1,
     }
+    assert expected.items() <= manifest.items()
     assert load_config(result.folder / "training.yaml") == config
 
 
@@ -249,21 +226,10 @@ def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_f
     before = {path: path.read_bytes() for path in output.iterdir()}
     with pytest.raises(SporError, match="already exists"):
         tune("optimization.seed=1")
-    places = (
-        ("fit", RuntimeError),
-        ("save_weights", KeyboardInterrupt),
-        ("describe", OSError),
-    )
-    for place, error in places:
-
-        def break_off(
-            *_: object, fault: type[BaseException] = error, **__: object
-        ) -> Iterator[None]:
-            raise fault
-
+    for place in ("fit", "save_weights", "describe"):
         with monkeypatch.context() as patch:
-            patch.setattr(lora, place, break_off)
-            with pytest.raises(error):
+            patch.setattr(lora, place, Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
                 tune("overwrite=true")
         assert {path: path.read_bytes() for path in output.iterdir()} == before
         kept = ["adapter.unfinished"] if place != "fit" else []

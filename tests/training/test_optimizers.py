@@ -1,22 +1,12 @@
 """The optimizer of a run, against plain arithmetic, and its rate at each step."""
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Literal
 
 import pytest
 import torch
 
-from spor_tasks.core.sample import SplitPair
-from tests.training.losses import different_rows, without_dropout
-from training.bases import load_base
-from training.config import ModelConfig, OptimizationConfig
-from training.encoding import Rows, plan_steps
-from training.lora import fit
-from training.objectives.base import Material
-from training.objectives.likelihood import Likelihood, NoSettings
+from training.config import OptimizationConfig
 from training.optimizers import optimizer, rate_at
-from training.state import Run
 
 GRADIENTS = (0.5, -2.0, 1e-7)
 
@@ -94,28 +84,3 @@ def test_the_rate_rises_and_falls_as_the_published_schedule(
     settings = OptimizationConfig(learning_rate=1.0, schedule=schedule, warmup=warmup)
     found = [rate_at(number, 5, settings) for number in range(1, 6)]
     assert found == pytest.approx(expected)
-
-
-def test_a_step_follows_the_schedule_and_its_gradient_is_clipped(
-    base: Callable[..., Path], invented: SplitPair
-) -> None:
-    """A long gradient that is clipped to a tiny norm moves plain descent that far."""
-    loaded = load_base(ModelConfig(str(base("llama"))))
-    settings = OptimizationConfig(
-        batch_size=2, epochs=2, learning_rate=1.0, schedule="linear", clip_norm=0.01
-    )
-    run = Run(without_dropout(loaded), settings)
-    run.optimizer = torch.optim.SGD(run.weights.values(), lr=1.0)
-    objective = Likelihood(NoSettings(), Material(invented.arms[0].samples, loaded, settings))
-    objective.rows = Rows(tuple(different_rows(loaded, invented)), 0, 0)
-    steps = plan_steps([1] * 4, settings)
-    moves = []
-    before = flat(run)
-    for _ in fit(run, objective, steps):
-        moves.append((flat(run) - before).norm().item())
-        before = flat(run)
-    assert moves == pytest.approx([0.01, 0.0075, 0.005, 0.0025], rel=1e-3)
-
-
-def flat(run: Run) -> torch.Tensor:
-    return torch.cat([weight.detach().double().flatten() for weight in run.weights.values()])

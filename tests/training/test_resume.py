@@ -22,7 +22,7 @@ from training.objectives import base as objective
 
 NAMES = [
     *("lora/llama", "lora/bart", "lora/packing", "full", "adversarial", "reward", "coarse_to_fine"),
-    *("dcg", "contrastive_prefix", "meta", "meta/published", "meta/dcg"),
+    *("dcg", "meta/published", "meta/contrastive_prefix"),
 ]
 OTHERS = TRAININGS.keys() - NAMES
 LOSSES = json.loads((REPOSITORY / "tests" / "golden" / "losses.json").read_text("utf-8"))

@@ -158,23 +158,18 @@ def test_twins_test_what_was_tuned_without_them() -> None:
     assert all(cell.tasks == tasks for cell in found)
 
 
-def test_checkpoints_that_are_shown_demonstrations_are_not_trained() -> None:
-    shown = InContextConfig(models=(ShownModel(name="tiny-instruct", path="some/tiny-instruct"),))
-    sets = (SetsEntry("systematicity", ("mini",)), SetsEntry("productivity", ("mini",)))
-    found = expand(Experiment("x", sets, in_context=shown))
-    assert [cell.name for cell in found] == [
-        f"tiny-instruct/{name}"
-        for name in (
-            "systematicity-mini-strict/shown-atom",
-            "systematicity-mini-strict/shown-combination",
-            "productivity-mini-strict-n3/shown-invisible",
-            "productivity-mini-strict-n3/shown-visible",
-            "productivity-mini-strict-n4/shown-invisible",
-            "productivity-mini-strict-n4/shown-visible",
+def test_checkpoints_are_shown_demonstrations_of_each_arm_and_part() -> None:
+    shown = InContextConfig(models=(ShownModel(name="shown", path="some/model"),))
+    cells = expand(Experiment("x", (SetsEntry("productivity", ("mini",)),), in_context=shown))
+    assert all(cell.training is None for cell in cells)
+    assert [(cell.name, cell.tasks) for cell in cells] == [
+        (
+            f"shown/productivity-mini-strict-{part}/shown-{arm}",
+            (f"spor_productivity_mini_{part}_icl_{arm}",),
         )
+        for part in ("n3", "n4")
+        for arm in ("invisible", "visible")
     ]
-    assert all(cell.training is None for cell in found)
-    assert found[1].tasks == ("spor_systematicity_mini_icl_combination",)
 
 
 def write(folder: Path, text: str) -> Path:
@@ -221,30 +216,25 @@ def test_a_fault_in_a_file_is_named_with_its_place(
     assert caught.value.where is not None
 
 
-def test_a_model_file_lies_beside_the_experiment_and_yields_to_overrides(tmp_path: Path) -> None:
+def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "models").mkdir()
-    (tmp_path / "models" / "tiny.yaml").write_text("{model: {path: base}, lora: {r: 2}}")
+    model = "{model: {path: base}, lora: {r: 2, lora_alpha: 2, lora_dropout: 0.2}}"
+    (tmp_path / "models" / "tiny.yaml").write_text(model)
     text = LEAST.replace("{name: m, overrides: [model.path=base]}", "models/tiny.yaml").replace(
-        "name: some", "name: some, overrides: [lora.lora_alpha=4, 'model.path=other base']"
+        "name: some", "name: some, overrides: [lora.lora_alpha=4, lora.lora_dropout=0.4]"
     )
-    found = load_experiment(write(tmp_path, text))
-    cell, *_ = expand(found)
-    config = cell.training
-    assert config
-    assert cell.name.startswith("tiny/")
-    assert (config.lora["r"], config.lora["lora_alpha"], config.model.path) == (2, 4, "other base")
-    assert config.output == Path("runs/some") / cell.name / "adapter"
-
-
-def test_overrides_of_the_command_line_go_before_both_files(tmp_path: Path) -> None:
-    overrides = ["seeds=[3]", "evaluation.limit=5", "lora.r=2", "model.path=other", "untuned=no"]
-    found = load_experiment(write(tmp_path, LEAST), overrides)
+    overrides = ["seeds=[3]", "evaluation.limit=5", "lora.lora_dropout=0.5", "untuned=no"]
+    found = load_experiment(write(tmp_path, text), overrides)
     cells = expand(found)
     assert found.evaluation.limit == 5
     assert [cell.name.rpartition("/")[2] for cell in cells] == ["atom-3", "combination-3"]
     config = cells[0].training
     assert config
-    assert (config.lora["r"], config.model.path) == (2, "other")
+    assert cells[0].name.startswith("tiny/")
+    assert [config.lora[key] for key in ("r", "lora_alpha", "lora_dropout")] == [2, 4, 0.5]
+    assert config.output == Path("runs/some") / cells[0].name / "adapter"
     with pytest.raises(ConfigError, match=r"evaluation\.limits"):
         load_experiment(write(tmp_path, LEAST), ["evaluation.limits=5"])
 
