@@ -137,9 +137,6 @@ def assert_phrases_alone_are_shown(tested: Sequence[Sample], hide: Sequence[str]
         assert all(phrase in prompt for _, phrase in hidden.phrases)
 
 
-# --- Systematicity, built and searched ------------------------------------------------------------
-
-
 def assert_taken_in_order(pair: SplitPair, pool: Pool) -> None:
     order = {sample: place for place, sample in enumerate(pool)}
     for split in pair.splits:
@@ -173,9 +170,6 @@ def test_a_search_meets_all_requirements_with_the_largest_atom(pool: Pool, seed:
         if atoms.intersection(sample.units)
         and all(len({*tested.units} & {*sample.units}) < 2 for tested in pair.test.samples)
     ]
-
-
-# --- Productivity ---------------------------------------------------------------------------------
 
 
 @given(

@@ -1,15 +1,22 @@
-"""Atom, Combination and their test set, on corpora of a word per sample and a unit per letter."""
+"""Systematicity, built and searched, on corpora of a word per sample and a unit per letter."""
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
+from math import sqrt
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.aspects import check
+from spor_tasks.aspects import check, systematicity
+from spor_tasks.aspects.search import ROUNDS
+from spor_tasks.aspects.search import systematicity as search
+from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 from spor_tasks.aspects.systematicity import Overlaps, _largest_first, build
+from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.embedded import MINI
@@ -107,3 +114,132 @@ def test_the_invariants_are_counted_as_by_comparing_all_with_all(
         "occurrences": (sum(len(y & atoms) for y in a), sum(len(y & atoms) for y in c)),
         "pairs_in_combination": sum(two <= y for y in c for two in pairs),
     }
+
+
+@pytest.fixture(scope="module")
+def samples() -> tuple[Sample, ...]:
+    return tuple(MINI.everything())
+
+
+def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
+    # Other sets on another machine or Python would mean that a search cannot be repeated.
+    pair = search(samples, 4, rounds=2).pair
+    assert pair.name[:3] == ("systematicity", "mini", "strict")
+    digests = [digest(split.samples)[:8] for split in pair.splits]
+    assert digests == ["c55387ce", "1c799fc8", "433187f2"]
+
+
+def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sample, ...]) -> None:
+    built = systematicity.build(samples, random.Random(0))
+    found = search(samples, 0, rounds=3)
+    assert found.rounds == 3
+    assert check.check(found.pair).holds
+    assert len(found.pair.test.samples) > len(built.test.samples)
+
+
+def test_time_and_interrupts_end_a_search_with_its_best_round(samples: tuple[Sample, ...]) -> None:
+    def interrupt(_: int, __: int, best: str, needed: str | None = None) -> None:
+        if best or needed is None:
+            raise KeyboardInterrupt
+
+    first = search(samples, 4, rounds=1)
+    timed = search(samples, 4, seconds=0.1)
+    assert timed.rounds < ROUNDS
+    assert timed == (first if timed.rounds == 1 else search(samples, 4, rounds=timed.rounds))
+    interrupted = search(samples, 4, progress=partial(interrupt, needed="a best"))
+    assert (interrupted.interrupted, interrupted.rounds) == (True, 1)
+    assert interrupted.pair == first.pair
+    with pytest.raises(KeyboardInterrupt):
+        search(samples, 4, progress=interrupt)
+
+
+@pytest.mark.parametrize("words", [["a", "b"], ["ab", "cd"], ["a", "b", "ab"]])
+def test_a_pool_without_sets_is_an_error(words: list[str]) -> None:
+    with pytest.raises(SplitError, match="found no test sample"):
+        search(pool(words), 0)
+
+
+def recount(sets: Sets) -> dict[str, Any]:
+    """The totals from nothing but the allowed pairs and what was chosen."""
+    pool = sets.pool
+    items = range(len(pool.units))
+    allowed = {
+        two
+        for units, pairs in zip(pool.units, pool.pairs, strict=True)
+        for two, pair in zip(combinations(units, 2), pairs, strict=True)
+        if sets.allowed[pair]
+    }
+    pairs = [set(combinations(units, 2)) for units in pool.units]
+    test = [item for item in items if pairs[item] and pairs[item] <= allowed]
+    tested = set().union(*(pairs[item] for item in test))
+    atoms = {unit for item in test for unit in pool.units[item]}
+    atom = [
+        item for item in items if atoms & set(pool.units[item]) and pairs[item].isdisjoint(tested)
+    ]
+    in_atom = dict.fromkeys(atoms, 0)
+    in_combination = dict.fromkeys(atoms, 0)
+    for counts, members in ((in_atom, atom), (in_combination, items)):
+        for item in members:
+            copies = pool.copies[item] if counts is in_atom else sets.chosen[item]
+            for unit in atoms.intersection(pool.units[item]):
+                counts[unit] += copies
+    return {
+        "test": sorted(test),
+        "atom": sorted(atom),
+        "test_units": sum(pool.copies[item] * len(pool.units[item]) for item in test),
+        "atom_samples": sum(pool.copies[item] for item in atom),
+        "pairs": sum(sets.chosen[item] * len(pairs[item] & tested) for item in items),
+        "atom_occurrences": sum(in_atom.values()),
+        "combination_occurrences": sum(in_combination.values()),
+        "uncovered_in_atom": sum(not count for count in in_atom.values()),
+        "uncovered_in_combination": sum(not count for count in in_combination.values()),
+        "affinity": sum(sqrt(in_atom[unit] * in_combination[unit]) for unit in atoms),
+    }
+
+
+def assert_counts_are_right(sets: Sets) -> None:
+    expected = recount(sets)
+    items = range(len(sets.pool.units))
+    assert [item for item in items if not sets.forbidden[item]] == expected.pop("test")
+    assert [item for item in items if sets.in_atom(item)] == expected.pop("atom")
+    assert sets.affinity / SCALE == pytest.approx(expected.pop("affinity"), abs=1e-4)
+    assert {name: getattr(sets, name) for name in expected} == expected
+
+
+def make_a_move(sets: Sets, rng: random.Random) -> None:
+    """Switch some pairs, or change the copies of an item in Combination."""
+    pairs = range(len(sets.pool.with_pair))
+    if pairs and rng.random() < 0.6:
+        switched = rng.sample(pairs, min(len(pairs), rng.choice([1, 1, 2, 5])))
+        sets.switch(switched)
+        return
+    item = rng.randrange(len(sets.pool.units))
+    if sets.forbidden[item]:
+        sets.choose(item, rng.randint(0, sets.pool.copies[item]))
+
+
+def everything(sets: Sets) -> list[object]:
+    """All that a search can read, for comparing."""
+    return [
+        list(value) if isinstance(value := getattr(sets, name), list) else value
+        for name in vars(sets)
+        if name not in ("_displaced", "_changed", "pool")
+    ]
+
+
+@given(pools(always=["ab"]), st.integers(0, 1_000))
+def test_counts_are_right_after_moves_and_a_move_back(
+    samples: tuple[Sample, ...], seed: int
+) -> None:
+    rng, sets = random.Random(seed), Sets(Pool(samples))
+    for _ in range(12):
+        make_a_move(sets, rng)
+        sets.settle()
+        assert_counts_are_right(sets)
+    before, pairs = everything(sets), range(len(sets.pool.with_pair))
+    switched = rng.sample(pairs, min(len(pairs), 4))
+    sets.switch(switched)
+    sets.settle()
+    sets.switch_back(switched)
+    sets.settle()
+    assert everything(sets) == before

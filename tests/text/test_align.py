@@ -100,8 +100,6 @@ def test_with_the_same_digits_a_number_is_no_other_number() -> None:
     assert placements(same_digits=False)[0] == [(2,)]
 
 
-# --- The tightest placements ----------------------------------------------------------------------
-
 RUNS = [tuple(range(start, start + 14)) for start in range(0, 14000, 14)]
 
 
@@ -126,8 +124,6 @@ def test_nine_tokens_repeated_often_are_placed_exactly_and_at_once() -> None:
     assert len(tightest([list(range(token, 9000, 9)) for token in range(9)])) == 8992
     assert where(entity, f"{entity} " * 1000) == 0
 
-
-# --- The slow version -----------------------------------------------------------------------------
 
 # Few words, near each other, so that distances, ties, shared positions and synonyms all occur.
 WORDS = ("a", "b", "1", "ash", "ask", "bark", "barks", "parks", "uk", "turkey", "turkish", "rock")
@@ -179,9 +175,6 @@ short_choices = st.integers(0, 6).flatmap(lambda tokens: choices(40, tokens, 4))
 @example([[0], [1, 17], [18]])
 def test_the_tightest_placements_are_those_of_the_whole_product(choices: list[list[int]]) -> None:
     assert align.tightest(choices) == slow_align.tightest(choices)
-
-
-# --- Properties -----------------------------------------------------------------------------------
 
 
 @given(pairs_of(st.text(max_size=30)), st.text(max_size=80), st.booleans())

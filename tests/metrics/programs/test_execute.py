@@ -100,9 +100,6 @@ def test_verdicts_about_odd_tables(table: Table, program: str, expected: bool | 
     assert verdict(program, typed(table)) is expected
 
 
-# --- Programs that mean harm ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -142,8 +139,6 @@ def test_random_cells_never_raise(data: st.DataObject) -> None:
     assert verdict(as_text(data.draw(trees("b"))), table) in {True, False, None}
 
 
-# --- Random programs ------------------------------------------------------------------------------
-
 NAMES = ("a", "b", "c", "d")
 VALUES = ["1", "2.5", "1,000", "x", "y", "x y", "", "z", "0"]
 VALUED = ("count", "half", "one_third", "uniq", "avg", "sum", "max", "min", "mean", "hop", "diff")
@@ -172,9 +167,6 @@ def trees(kind: str, depth: int = 3) -> st.SearchStrategy[Any]:
 
 def as_text(tree: Any) -> str:  # noqa: ANN401 - a text or a list
     return tree if isinstance(tree, str) else f"{tree[0]}{{{'; '.join(map(as_text, tree[1:]))}}}"
-
-
-# --- The published verdicts -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "rows"), [("programs_search", 5786), ("programs_bootstrap", 375)])
