@@ -28,6 +28,7 @@ def cells(first: str) -> list[str]:
     return [cell.strip() for cell in row.split("|")]
 
 
+@pytest.mark.soak
 def test_the_table_is_computed(study: Study, human_dir: Path) -> None:
     pairs = study["JUDGEMENTS"][:3]
     tables = [study["read"](human_dir / f"{name}.jsonl") for name, _ in pairs]

@@ -3,22 +3,17 @@
 import re
 import shlex
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from spor_tasks import cli
-from spor_tasks.aspects import check, named
-from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli import evaluate
-from spor_tasks.core.sample import SetName, Split
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
 from training import __main__ as training
 
 OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
-PAGES_OF_SETS = [REPOSITORY / "docs" / name for name in ("datasets.md", "corpora.md")]
 
 
 def blocks(path: Path, language: str) -> Iterator[str]:
@@ -82,13 +77,6 @@ def test_commands_of_the_pages_are_commands(page: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("path", sorted((REPOSITORY / "docs" / "benchmarks").glob("*.py")))
-def test_benchmarks_can_be_imported(path: Path) -> None:
-    if path.stem != "__main__":
-        import_module(f"docs.benchmarks.{path.stem}")
-
-
-@pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_the_first_table_of_the_readme_is_that_of_the_demo(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -103,64 +91,3 @@ def test_the_first_table_of_the_readme_is_that_of_the_demo(
     # A report names the base by its path from the current folder.
     printed = {line.replace("../", "").partition("training/")[2] for line in lines}
     assert {row.partition("training/")[2] for row in rows} <= printed
-
-
-def counts(split: Split) -> str:
-    return f"{len(split.samples):,} / {sum(len(sample.units) for sample in split.samples):,}"
-
-
-def figures(name: SetName) -> list[str]:
-    """What the page says of a split beside its name."""
-    pair = named.load(*name)
-    assert pair.name == name
-    cells = list(map(counts, pair.splits))
-    counted = check.check(pair).counts
-    more = {"systematicity": "pairs_in_combination", "productivity": "long_in_visible"}
-    if pair.name.aspect in more:
-        cells += [f"{counted[more[pair.name.aspect]]:,}", f"{counted['divergence']:.4f}"]
-    return cells
-
-
-def listed() -> Iterator[tuple[SetName, list[str]]]:
-    """Yield each split that the pages list, with what they say of it."""
-    tables = [
-        table.splitlines()
-        for page in PAGES_OF_SETS
-        for table in re.findall(r"(?:^\|.*\n)+", page.read_text("utf-8"), re.MULTILINE)
-        if table.startswith("| corpus | protocol |")
-    ]
-    for aspect, (header, _, *rows) in zip([*ARMS] * len(PAGES_OF_SETS), tables, strict=True):
-        for row in rows:
-            corpus, protocol, *cells = (cell.strip() for cell in row.strip("|").split("|"))
-            part = cells.pop(0).strip("`") if "| part |" in header else ""
-            yield SetName(aspect, corpus, protocol, part or None), cells
-
-
-def test_every_split_is_listed_and_no_other() -> None:
-    """Save those whose sizes depend on which files of a corpus somebody has, and those of twins."""
-    aspects = {
-        spec.name
-        for spec in named.available()
-        if spec.name.aspect in ARMS and spec.is_pinned and spec.name.protocol != "twin"
-    }
-    assert {name for name, _ in listed()} == aspects
-
-
-@pytest.mark.parametrize(
-    ("name", "cells"), [pytest.param(*row, id=str(row[0])) for row in listed() if "mini" in row[0]]
-)
-def test_the_embedded_sets_hold_what_the_page_says(name: SetName, cells: list[str]) -> None:
-    assert figures(name) == cells
-
-
-@pytest.mark.soak
-@pytest.mark.real_data
-@pytest.mark.parametrize(
-    ("name", "cells"),
-    [pytest.param(*row, id=str(row[0])) for row in listed() if "mini" not in row[0]],
-)
-def test_the_real_sets_hold_what_the_page_says(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName, cells: list[str]
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    assert figures(name) == cells

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core.registry import Entry, Registry
 from tests.conftest import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "extending.md").read_text("utf-8")
@@ -122,11 +121,3 @@ def test_the_benchmark_is_evaluated_and_reported(printed: str) -> None:
 
 def test_the_objective_learns_from_first_references(printed: str) -> None:
     assert told(printed, "objective") == [1, 1]
-
-
-def test_a_faulty_entry_is_named(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(installed))
-    entry = Entry("benchmark", "quay", "harbours.nowhere:ALL")
-    with pytest.raises(Exception, match="quay") as caught:
-        Registry([entry]).get("benchmark", "quay")
-    assert type(caught.value).__name__ == "ConfigError"

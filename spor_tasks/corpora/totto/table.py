@@ -28,7 +28,7 @@ def headers_of(table: CellTable, places: Iterable[tuple[int, int]]) -> Iterator[
     with_headers = [number for number, row_headers in enumerate(headers) if row_headers]
     for row, index in places:
         before = table.rows[row][:index]
-        start = sum([cell.column_span for cell in before])
+        start = sum(cell.column_span for cell in before)
         end = start + table.rows[row][index].column_span
         above = [
             value
