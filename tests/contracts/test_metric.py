@@ -30,8 +30,7 @@ from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPe
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 from tests.support import totto
-from tests.support.aspects import Known, TextIn
-from tests.support.classifiers import EqualRater, TargetJudge, WordClassifier
+from tests.support.classifiers import Judge, share_of_words
 from tests.support.damage import SOAK
 from tests.support.scores import scores_of
 
@@ -92,14 +91,32 @@ SAMPLES = {
     **dict.fromkeys(("compmctg", "mctg_ppl", "distinct", "mini_attributes"), ASKED),
     "copy_rule": HIDING,
 }
+_ASKED = frozenset((s.target, unit[-1]) for s in ASKED for unit in s.units)
+
+
+def _is_asked(item: tuple[DataUnit, str]) -> str:
+    unit, text = item
+    return unit[-1] if (text, unit[-1]) in _ASKED else ""
+
+
+def _perplexity(text: str) -> float:
+    return 1.0 if text in {known for known, _ in _ASKED} else 1000.0
+
+
+def _is_target(claim: tuple[Sample, str]) -> float:
+    return float(claim[1] == claim[0].target)
+
+
+def _rating(pair: tuple[str, str]) -> float:
+    return 2.0 if pair[0] == pair[1] else -3.0
+
+
 JUDGED: dict[str, Metric] = {
-    "facts": Facts(WordClassifier()),
-    "nli_acc": NliAcc(TargetJudge()),
-    "bleurt": Bleurt(EqualRater()),
-    "compmctg": Attributes(
-        TextIn(frozenset((s.target, unit[-1]) for s in ASKED for unit in s.units))
-    ),
-    "mctg_ppl": TextPerplexity(Known(frozenset(s.target for s in ASKED))),
+    "facts": Facts(Judge(share_of_words)),
+    "nli_acc": NliAcc(Judge(_is_target)),
+    "bleurt": Bleurt(Judge(_rating)),
+    "compmctg": Attributes(Judge(_is_asked)),
+    "mctg_ppl": TextPerplexity(Judge(_perplexity)),
 }
 
 

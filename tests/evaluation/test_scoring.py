@@ -14,7 +14,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics.learned import Facts
 from tests.support import golden
-from tests.support.classifiers import WordClassifier
+from tests.support.classifiers import Judge, share_of_words
 from tests.support.samples import read_samples
 
 Row = dict[str, Any]
@@ -83,7 +83,7 @@ def evidence(file: Path, metric: str, corpus: str, **settings: Any) -> list[Row]
 def test_facts_of_many_rows_are_judged_together_and_as_each_alone(write: Write) -> None:
     texts = ("Basque food.", "By the quayside.", "", "Basque food by the quayside.")
     rows = [{**INPUT, "output": texts[number * number % 4]} for number in range(600)]
-    classifier = WordClassifier()
+    classifier = Judge(share_of_words)
     found = evidence(write(*rows), "facts", "e2e", judge=Facts(classifier))
     assert len(classifier.asked) == 1
     for row in found:

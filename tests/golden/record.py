@@ -50,7 +50,7 @@ from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import prompted, prompts_of
 from tests.support import compmctg
-from tests.support.classifiers import WordClassifier
+from tests.support.classifiers import Judge, share_of_words
 from tests.support.tiny_bases import save_base
 from training.config import parse_config
 from training.data import make_pairs
@@ -244,7 +244,7 @@ def _causal(sample: Sample) -> Sequence[str]:
 
 def _metric(name: str) -> Metric:
     """Return a registered metric; those that need a classifier have one that looks for words."""
-    return Facts(WordClassifier()) if name == "facts" else metric(name)
+    return Facts(Judge(share_of_words)) if name == "facts" else metric(name)
 
 
 def judged(each: Metric, samples: Sequence[Sample], outputs: Sequence[Any]) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.learned import Attributes
 from spor_tasks.metrics.totals import RELATIVE_GAP
 from tests.support import golden
-from tests.support.aspects import TextIn, save_gpt2, save_published
-from tests.support.classifiers import save_bert
+from tests.support.aspects import save_gpt2, save_published
+from tests.support.classifiers import Judge, save_bert
 from tests.support.scores import judge, scores_of
 
 Row = dict[str, Any]
@@ -95,7 +95,7 @@ PREFIX = "The pizza"
 
 def scores(*cases: tuple[bool | None, str]) -> dict[str, float]:
     """Return the scores of texts whose last word is `good` if they are positive, by half."""
-    metric = Attributes(TextIn(frozenset({(f"{PREFIX} is good", "Positive")})))
+    metric = Attributes(Judge(lambda asked: "Positive" if asked[1] == f"{PREFIX} is good" else ""))
     samples = [
         requesting(unseen=unseen, prefix=PREFIX, sentiment="Positive") for unseen, _ in cases
     ]

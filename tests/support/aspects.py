@@ -1,37 +1,12 @@
-"""Tiny classifiers of attributes and a tiny GPT-2 in the published formats, and stand-ins."""
+"""Tiny classifiers of attributes and a tiny GPT-2 in the published formats."""
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from spor_tasks.metrics.learned import AttributeItem
-
-
-@dataclass(frozen=True)
-class TextIn:
-    """Says that a text has the wanted value if the text is among these."""
-
-    texts: frozenset[tuple[str, str]]
-    signature: str = "classifiers:equal"
-
-    def __call__(self, asked: Sequence[AttributeItem]) -> list[str]:
-        return [unit[-1] if (text, unit[-1]) in self.texts else "" for unit, text in asked]
-
-
-@dataclass(frozen=True)
-class Known:
-    """Is perplexed by any text but these."""
-
-    texts: frozenset[str]
-    signature: str = "model:known"
-
-    def __call__(self, texts: Sequence[str]) -> list[float | None]:
-        return [1.0 if text in self.texts else 1000.0 for text in texts]
 
 
 def gpt2_vocabulary() -> tuple[dict[str, int], str]:

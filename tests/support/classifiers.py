@@ -1,33 +1,36 @@
-"""Classifiers for tests of `facts` and NLI-Acc: some that look for words, and tiny random ones."""
+"""Models as judges for tests: some that a function answers for, and tiny random classifiers."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spor_tasks.metrics.learned import Claim, ClassifierInput, Pair
-
 
 @dataclass
-class WordClassifier:
-    """Says that a text tells a unit as far as it has the words of the unit's last part."""
+class Judge:
+    """A model that answers each item with what a function says, and remembers the batches."""
 
-    signature: str = "model:words"
-    asked: list[list[ClassifierInput]] = field(default_factory=list)
+    answer: Callable[[Any], Any]
+    signature: str = "model:invented"
+    asked: list[list[Any]] = field(default_factory=list)
 
-    def __call__(self, pairs: Sequence[ClassifierInput]) -> list[float]:
-        self.asked.append(list(pairs))
-        return [_share(*pair) for pair in pairs]
+    def __call__(self, items: Sequence[Any]) -> list[Any]:
+        self.asked.append([*items])
+        return [self.answer(item) for item in items]
 
 
-def _share(text: str, unit: str) -> float:
+def share_of_words(pair: tuple[str, str]) -> float:
+    """Say that a text tells a unit as far as it has the words of the unit's last part."""
+    text, unit = pair
     words = re.findall(r"\w+", unit.rpartition(", ")[2].lower())
     found = re.findall(r"\w+", text.lower())
     return sum(word in found for word in words) / len(words) if words else 0.0
 
 
+_LABELS = ("LABEL_0", "LABEL_1")
 _SIGNS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _VOCABULARY = {
@@ -38,65 +41,35 @@ _VOCABULARY = {
 }
 
 
-def save_classifier(
+def save_bert(
     folder: Path,
-    labels: Sequence[str] = ("LABEL_0", "LABEL_1"),
+    labels: Sequence[str] = _LABELS,
     *,
+    kind: str = "bert",
     seed: int = 0,
-    positions: int = 514,
+    positions: int = 512,
     **settings: Any,  # noqa: ANN401 - of the config
 ) -> Path:
-    """Save a tiny random ELECTRA with a tokenizer of single characters."""
+    """Save a tiny random BERT, or another encoder, with a tokenizer of single characters."""
     import transformers  # noqa: PLC0415 - most tests do without
 
-    config = transformers.ElectraConfig(
-        **_small(labels), embedding_size=16, max_position_embeddings=positions, **settings
-    )
-    _save(transformers.ElectraForSequenceClassification, config, folder, seed)
+    sizes = {"vocab_size": len(_VOCABULARY), "max_position_embeddings": positions}
+    _save(kind, folder, labels, seed, **_SMALL, **sizes, **settings)
     transformers.BertTokenizerFast(vocab=_VOCABULARY).save_pretrained(folder)
     return folder
 
 
-# --- Of tables --------------------------------------------------------------------------------
+save_classifier = partial(save_bert, kind="electra", positions=514, embedding_size=16)
 
 
-class TargetJudge:
-    """Says that a table entails the text that a sample asks for, and no other."""
-
-    signature = "model:target"
-
-    def __call__(self, claims: Sequence[Claim]) -> list[float]:
-        return [float(text == sample.target) for sample, text in claims]
-
-
-class EqualRater:
-    """Rates a text best if it is the reference, and worst otherwise."""
-
-    signature = "model:equal"
-
-    def __call__(self, pairs: Sequence[Pair]) -> list[float]:
-        return [2.0 if text == reference else -3.0 for reference, text in pairs]
-
-
-def save_tapas(folder: Path, labels: Sequence[str] = ("LABEL_0", "LABEL_1"), seed: int = 0) -> Path:
-    """Save a tiny random TAPAS with a tokenizer of single characters."""
-    import transformers  # noqa: PLC0415 - most tests do without
-
-    sizes = _small(labels) | {"vocab_size": len(_VOCABULARY) + 1}  # [EMPTY] is added
-    config = transformers.TapasConfig(**sizes, max_position_embeddings=512)
-    _save(transformers.TapasForSequenceClassification, config, folder, seed)
-    folder.joinpath("vocab.txt").write_text("\n".join(_VOCABULARY) + "\n")
-    transformers.TapasTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
-    return folder
-
-
-def save_bert(folder: Path, labels: Sequence[str] = ("LABEL_0", "LABEL_1"), seed: int = 0) -> Path:
-    """Save a tiny random BERT with the same tokenizer."""
+def save_tapas(folder: Path, labels: Sequence[str] = _LABELS, seed: int = 0) -> Path:
+    """Save a tiny random TAPAS with the same tokenizer."""
     import transformers  # noqa: PLC0415
 
-    config = transformers.BertConfig(**_small(labels), max_position_embeddings=512)
-    _save(transformers.BertForSequenceClassification, config, folder, seed)
-    transformers.BertTokenizerFast(vocab=_VOCABULARY).save_pretrained(folder)
+    sizes = {"vocab_size": len(_VOCABULARY) + 1, "max_position_embeddings": 512}  # [EMPTY] is added
+    _save("tapas", folder, labels, seed, **_SMALL, **sizes)
+    folder.joinpath("vocab.txt").write_text("\n".join(_VOCABULARY) + "\n")
+    transformers.TapasTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
 
 
@@ -104,22 +77,15 @@ def save_tapex(
     folder: Path, labels: Sequence[str] = ("Refused", "Entailed"), seed: int = 0
 ) -> Path:
     """Save a tiny random BART with a tokenizer of bytes, as a release of TAPEX names it."""
-    import transformers  # noqa: PLC0415
     from tokenizers.pre_tokenizers import ByteLevel  # noqa: PLC0415
 
     signs = ["<s>", "<pad>", "</s>", "<unk>", *sorted(ByteLevel.alphabet()), "<mask>"]
-    config = transformers.BartConfig(
-        vocab_size=len(signs),
-        d_model=32,
-        encoder_layers=2,
-        decoder_layers=2,
-        encoder_attention_heads=4,
-        decoder_attention_heads=4,
-        encoder_ffn_dim=64,
-        decoder_ffn_dim=64,
-        **_named(labels),
-    )
-    _save(transformers.BartForSequenceClassification, config, folder, seed)
+    halves = {
+        f"{half}_{size}": number
+        for half in ("encoder", "decoder")
+        for size, number in (("layers", 2), ("attention_heads", 4), ("ffn_dim", 64))
+    }
+    _save("bart", folder, labels, seed, vocab_size=len(signs), d_model=32, **halves)
     folder.joinpath("vocab.json").write_text(json.dumps({sign: i for i, sign in enumerate(signs)}))
     folder.joinpath("merges.txt").write_text("#version: 0.2\n")
     settings = {
@@ -131,23 +97,24 @@ def save_tapex(
     return folder
 
 
-def _small(labels: Sequence[str]) -> dict[str, Any]:
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-    return {**sizes, "intermediate_size": 64, "vocab_size": len(_VOCABULARY), **_named(labels)}
+_SMALL = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+}
 
 
-def _named(labels: Sequence[str]) -> dict[str, Any]:
-    return {
-        "id2label": dict(enumerate(labels)),
-        "label2id": {label: number for number, label in enumerate(labels)},
-    }
-
-
-def _save(kind: Any, config: Any, folder: Path, seed: int) -> None:  # noqa: ANN401 - of transformers
+def _save(name: str, folder: Path, labels: Sequence[str], seed: int, **sizes: Any) -> None:  # noqa: ANN401
     import torch  # noqa: PLC0415
+    import transformers  # noqa: PLC0415
 
+    numbers = {label: number for number, label in enumerate(labels)}
+    config = transformers.AutoConfig.for_model(
+        name, id2label=dict(enumerate(labels)), label2id=numbers, **sizes
+    )
     torch.manual_seed(seed)
-    model = kind(config)
+    model = transformers.AutoModelForSequenceClassification.from_config(config)
     # Fresh weights are so small that every text is judged alike.
     for parameter in model.parameters():
         parameter.data.mul_(15 if parameter.dim() > 1 else 1)

@@ -47,43 +47,35 @@ def make_model(
     name: str, tokens: int, *, width: int = 16, heads: int = 2, positions: int = 256
 ) -> transformers.PreTrainedModel:
     """Return a model of two layers for so many tokens, with the weights that torch draws next."""
-    settings: dict[str, Any] = {"vocab_size": tokens, **_IDS}
-    match name:
-        case "llama":
-            config = transformers.LlamaConfig(
-                hidden_size=width,
-                intermediate_size=2 * width,
-                num_hidden_layers=2,
-                num_attention_heads=heads,
-                max_position_embeddings=positions,
-                **settings,
-            )
-            return transformers.LlamaForCausalLM(config)
-        case "gpt2":
-            still = dict.fromkeys(("embd_pdrop", "attn_pdrop", "resid_pdrop"), 0.0)
-            sizes = {"n_embd": width, "n_layer": 2, "n_head": heads, "n_positions": positions}
-            config = transformers.GPT2Config(**sizes, **still, **settings)
-            return transformers.GPT2LMHeadModel(config)
-        case "t5":
-            sizes = {"d_model": width, "d_kv": 8, "d_ff": 2 * width, "num_heads": heads}
-            still = {"num_layers": 2, "dropout_rate": 0.0, "decoder_start_token_id": 0}
-            config = transformers.T5Config(**sizes, **still, **settings)
-            return transformers.T5ForConditionalGeneration(config)
-    assert name == "bart"
-    halves = {
-        f"{half}_{size}": number
-        for half in ("encoder", "decoder")
-        for size, number in (("layers", 2), ("ffn_dim", 2 * width), ("attention_heads", heads))
+    sizes = {"hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": heads}
+    if name != "t5":
+        sizes["max_position_embeddings"] = positions
+    own: dict[str, dict[str, Any]] = {
+        "llama": {"intermediate_size": 2 * width},
+        "gpt2": dict.fromkeys(("embd_pdrop", "attn_pdrop", "resid_pdrop"), 0.0),
+        "t5": {
+            "num_decoder_layers": 2,
+            "d_kv": 8,
+            "d_ff": 2 * width,
+            "dropout_rate": 0.0,
+            "decoder_start_token_id": 0,
+        },
+        "bart": {
+            "decoder_layers": 2,
+            "decoder_attention_heads": heads,
+            **dict.fromkeys(("encoder_ffn_dim", "decoder_ffn_dim"), 2 * width),
+            "dropout": 0.0,
+            "decoder_start_token_id": 2,
+        },
     }
-    config = transformers.BartConfig(
-        d_model=width,
-        max_position_embeddings=positions,
-        decoder_start_token_id=2,
-        dropout=0.0,
-        **halves,
-        **settings,
+    settings = {"vocab_size": tokens, **_IDS, **sizes, **own[name]}
+    config = transformers.AutoConfig.for_model(name, **settings)
+    kind = (
+        transformers.AutoModelForSeq2SeqLM
+        if config.is_encoder_decoder
+        else transformers.AutoModelForCausalLM
     )
-    return transformers.BartForConditionalGeneration(config)
+    return kind.from_config(config)
 
 
 def save_base(name: str, folder: Path) -> None:
