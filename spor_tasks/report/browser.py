@@ -19,15 +19,12 @@ from spor_tasks.aspects.named import place_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.marking import KINDS, Fault
-from spor_tasks.report.views import category_of, sample_views, view_of
+from spor_tasks.report.views import AS_IS, category_of, run_name, sample_views, view_of
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import Record, SampleFile
 
 SIZE = 1000
 """Samples in a chunk."""
-
-AS_IS = "as is"
-"""The arm of a model as it is."""
 
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 
@@ -113,14 +110,13 @@ def _test(
     for file in files:
         rows = _rows(file, samples, problems)
         numbers = {name: number for number, name in enumerate(samples)}
-        facets = _facets(file.run)
-        name = ", ".join(filter(None, [facets["arm"], facets["seed"] and f"seed {facets['seed']}"]))
+        name = run_name(file.run)
         names[file.run.model, name] += 1
         copies = names[file.run.model, name]
         runs.append(
             {
                 "name": name if copies == 1 else f"{name} ({copies})",
-                "facets": facets,
+                "facets": _facets(file.run),
                 "samples": [numbers[row.sample] for row in rows],
                 "scores": [row.score for row in rows],
                 "faults": [row.faults for row in rows],

@@ -73,13 +73,12 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: no other results are left.
     """
-    wrong = {result.id: contradiction(result) for result in collected.runs}
-    problems = tuple(
-        Problem("test", f"{result.file}: {result.task}", why)
-        for result in collected.runs
-        if (why := wrong[result.id])
-    )
-    results = tuple(result for result in collected.runs if not wrong[result.id])
+    results, problems = [], []
+    for result in collected.runs:
+        if why := contradiction(result):
+            problems.append(Problem("test", f"{result.file}: {result.task}", why))
+        else:
+            results.append(result)
     if not results:
         raise ResultError(
             "has no results of the shipped test sets",
@@ -87,7 +86,7 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
             where=", ".join(map(str, paths)),
             remedy="Evaluate again with the task files of this package.",
         )
-    return Collected(results, (*collected.problems, *problems))
+    return Collected(tuple(results), (*collected.problems, *problems))
 
 
 def _notices(

@@ -11,7 +11,7 @@ from spor_tasks.core.files import is_file
 from spor_tasks.core.visible import visible
 from spor_tasks.report.marking import KINDS, Marked
 from spor_tasks.report.sample_table import ShownCell, ShownRow
-from spor_tasks.report.views import RecordView, SampleView, sample_views, view_of
+from spor_tasks.report.views import RecordView, SampleView, run_name, sample_views, view_of
 from spor_tasks.results import runs
 from spor_tasks.results.samples import Record, SampleFile, find
 
@@ -153,9 +153,7 @@ def _cell(cell: ShownCell) -> str:
 
 
 def _run(record: Record, view: RecordView) -> Iterator[str]:
-    run = record.run
-    seed = None if run.seed is None else f"seed {run.seed}"
-    yield ", ".join(filter(None, [run.model, run.arm or "as is", seed]))
+    yield f"{record.run.model}, {run_name(record.run)}"
     yield "    " + "  ".join(f"{name} {score:.2f}" for name, score in view.scores.items())
     for output in view.outputs:
         if output.purpose:

@@ -18,7 +18,7 @@ from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import TRIAL, Report
 from spor_tasks.report.document import html_text
 from spor_tasks.report.leaderboard import LEGEND, Board, grid
-from spor_tasks.report.plots import MISSING, Plot, available
+from spor_tasks.report.plots import Plot
 from spor_tasks.report.tables import document as tables_document
 from spor_tasks.results.benchmarks import benchmark
 
@@ -31,11 +31,10 @@ def page(
     rows = report.measured
     document = tables_document(report)
     rankings = [each for each in map(grid, boards) if len(each.runs) > 1]
-    missing = "" if available() else MISSING
     content = {
         "tables": document.grids,
         "leaderboard": rankings,
-        "plots": drawn or missing,
+        "plots": drawn,
         "samples": True,
         "problems": [*report.problems, *browser.problems],
     }
@@ -49,7 +48,6 @@ def page(
         digests=(_digest(style), _digest(script)),
         sections=[name for name, each in content.items() if each],
         tables=[("tables", "", document.grids), ("leaderboard", LEGEND, rankings)],
-        missing=missing,
         plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
         problems=content["problems"],
         trials=[problem for problem in report.problems if problem.kind == TRIAL],

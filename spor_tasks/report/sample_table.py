@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from spor_tasks.core.sample import Column, Contrast, Sample
-from spor_tasks.core.table import CellTable, Table
+from spor_tasks.core.table import Cell, CellTable, Table
 
 SIDES = ("text", "contrast")
 """The texts of a sample that columns may be linked to: its own, and of a pair the other one."""
@@ -72,44 +72,34 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
 
 
 def _rows(sample: Sample) -> _Rows:
+    units: dict[_Place, tuple[int, ...]] = defaultdict(tuple)
+    linked: list[set[int]] = []  # columns, by side
+    rows: Iterable[Iterable[Cell]] = ()
     match sample.table:
         case CellTable() as table if len(table.highlighted) == len(sample.units):
-            units: dict[_Place, tuple[int, ...]] = defaultdict(tuple)
+            rows = table.rows
             for unit, place in enumerate(table.highlighted):
                 units[place] += (unit,)
-            return [
-                [
-                    ShownCell(
-                        _shortened(cell.value),
-                        cell.is_header,
-                        cell.column_span,
-                        cell.row_span,
-                        units[number, index],
-                    )
-                    for index, cell in enumerate(row)
-                ]
-                for number, row in enumerate(table.rows)
-            ]
         case Table() as table:
+            lines = enumerate((table.header, *table.rows))
+            rows = [[Cell(text, number == 0) for text in line] for number, line in lines]
             pair = sample.challenge
             texts = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
             linked = [{unit.number for unit in each if isinstance(unit, Column)} for each in texts]
-            return [
-                [
-                    ShownCell(
-                        _shortened(text),
-                        header=number == 0,
-                        sides=tuple(side for side, columns in enumerate(linked) if at in columns),
-                    )
-                    for at, text in enumerate(line)
-                ]
-                for number, line in enumerate((table.header, *table.rows))
-            ]
-    return ()
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
+    return [
+        [
+            ShownCell(
+                cell.value if len(cell.value) <= _MOST_TEXT else f"{cell.value[:_MOST_TEXT]}…",
+                cell.is_header,
+                cell.column_span,
+                cell.row_span,
+                units[number, index],
+                tuple(side for side, columns in enumerate(linked) if index in columns),
+            )
+            for index, cell in enumerate(row)
+        ]
+        for number, row in enumerate(rows)
+    ]
 
 
 def _kept_rows(rows: _Rows, most: int) -> Iterable[int]:

@@ -23,7 +23,11 @@ from spor_tasks.report.marking import (
     mark,
 )
 from spor_tasks.report.sample_table import SIDES, TableView, table_view
+from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import Record, alone
+
+AS_IS = "as is"
+"""The arm of a model as it is."""
 
 Verdict = Literal["expressed", "missing", "in doubt", "without words"]
 """What an output does with a data unit."""
@@ -73,6 +77,12 @@ class RecordView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 # --- The sample -----------------------------------------------------------------------------------
+
+
+def run_name(run: Run) -> str:
+    """Return the arm of a run, and the seed of its training."""
+    seed = None if run.seed is None else f"seed {run.seed}"
+    return ", ".join(filter(None, [run.arm or AS_IS, seed]))
 
 
 def category_of(sample: Sample) -> str | None:

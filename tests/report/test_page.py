@@ -201,7 +201,7 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None
     assert f"{file}:6" in html
 
 
-def test_without_samples_or_matplotlib_there_are_tables_alone_and_reasons_why(
+def test_without_samples_or_matplotlib_there_are_tables_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
@@ -212,7 +212,6 @@ def test_without_samples_or_matplotlib_there_are_tables_alone_and_reasons_why(
     assert "40.00" in html
     assert re.search(r'<td class="number" data-value=""><sup class="reason">\d', html)
     assert "no result of combination" in html
-    assert "pip install 'spor-tasks[report]'" in unescape(html)
     assert "<img" not in html
 
 
@@ -224,7 +223,7 @@ anything = st.text(st.characters(exclude_categories=[]), max_size=40) | st.text(
 texts = st.sampled_from(HOSTILE) | anything.filter(lambda x: json.loads(json.dumps(x)) == x)
 PAGE = template()
 EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks", "trials"), ())
-TEXTS = ("version", "name", "tasks", "models", "style", "script", "missing", "footer")
+TEXTS = ("version", "name", "tasks", "models", "style", "script", "footer")
 
 
 def rendered(**content: Any) -> str:  # noqa: ANN401 - what the template takes
