@@ -12,9 +12,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.evaluation import scoring
-from spor_tasks.metrics.learned import Facts
 from tests.support import golden
-from tests.support.classifiers import Judge, share_of_words
 from tests.support.samples import read_samples
 
 Row = dict[str, Any]
@@ -80,17 +78,6 @@ def evidence(file: Path, metric: str, corpus: str, **settings: Any) -> list[Row]
 # --- What is measured, which tests/test_metrics_doc.py shows for each metric ----------------------
 
 
-def test_facts_of_many_rows_are_judged_together_and_as_each_alone(write: Write) -> None:
-    texts = ("Basque food.", "By the quayside.", "", "Basque food by the quayside.")
-    rows = [{**INPUT, "output": texts[number * number % 4]} for number in range(600)]
-    classifier = Judge(share_of_words)
-    found = evidence(write(*rows), "facts", "e2e", judge=Facts(classifier))
-    assert len(classifier.asked) == 1
-    for row in found:
-        alone = [float("Basque" in row["output"]), float("quayside" in row["output"])]
-        assert row["told"] == alone
-
-
 def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:
     file = write(SHIP, SHIP)
     result = scoring.score(file, "parent", "webnlg")
@@ -98,16 +85,11 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write:
     assert result.samples_sha256 == digest(read_samples(file, "webnlg"))
     signed = {score.name: score.signature for score in result.scores}
     for name in ("parent", "parent_full_table"):
+        alone = {each.name for each in scoring.score(file, name, "webnlg").scores}
+        assert alone == {each for each in signed if each.startswith(name)}
         assert signed[name] == signed[f"{name}_precision"] == signed[f"{name}_recall"]
         assert signed[name].startswith(f"{name}|lambda:0.5|")
         assert signed[name].endswith(f"|samples:{result.samples_sha256[:16]}")
-
-
-def test_a_metric_is_measured_with_those_that_correct_it(write: Write) -> None:
-    sides = ("", "_precision", "_recall")
-    for name, tables in (("parent", ("", "_full_table")), ("parent_full_table", ("_full_table",))):
-        found = {score.name for score in scoring.score(write(SHIP), name, "webnlg").scores}
-        assert found == {f"parent{table}{side}" for table in tables for side in sides}
 
 
 def test_an_interval_holds_its_score_and_one_sample_has_none(write: Write) -> None:

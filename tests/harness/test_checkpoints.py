@@ -51,23 +51,18 @@ def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path, argume
     assert checkpoints.find_adapter(arguments(base)) is checkpoints.find_adapter({}) is None
     moved = base.rename(base.with_name("moved"))
     assert checkpoints.find_adapter(arguments(moved, adapter)) == found
-
-
-def test_an_adapter_without_a_manifest_has_its_weights_alone(base: Path, adapter: Path) -> None:
     (adapter / "spor.json").unlink()
-    found = checkpoints.find_adapter(arguments(base, adapter))
+    found = checkpoints.find_adapter(arguments(moved, adapter))
     assert found == {"adapter_sha256": digest_weights(adapter)}
 
 
 def test_an_adapter_of_another_base_is_refused(tmp_path: Path, base: Path, adapter: Path) -> None:
+    """A base that is not here is compared by its name, any other one by its weights."""
     other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
     with pytest.raises(ConfigError, match="trained on another base than") as caught:
         checkpoints.find_adapter(arguments(other, adapter))
     assert caught.value.where == str(adapter)
     assert str(base) in str(caught.value.remedy)
-
-
-def test_a_base_that_is_not_here_is_compared_by_its_name(base: Path, adapter: Path) -> None:
     named = {"path": "someone/some-base", "revision": None, "sha256": "f" * 64}
     write_manifest(adapter, adapter_manifest(adapter, base, base_model=named))
     assert checkpoints.find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
@@ -81,16 +76,7 @@ def test_weights_that_the_manifest_does_not_describe_are_refused(base: Path, ada
         checkpoints.find_adapter(arguments(base, adapter))
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("seed", "3"),
-        ("arm", None),
-        ("base_model", [1]),
-        ("base_model", {"path": "x", "sha256": 5}),
-        ("adapter_sha256", 5),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), [("seed", "3"), ("arm", None), ("base_model", {})])
 def test_a_manifest_with_a_value_of_a_wrong_type_is_refused(
     base: Path, adapter: Path, key: str, value: object
 ) -> None:

@@ -1,22 +1,16 @@
 """The task files are those that the generator writes, and each task shows these prompts."""
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.core.sample import AttributeValue, Sample, SplitPair, Triple
-from spor_tasks.harness import documents, generate, task_files
-from spor_tasks.prompts.content import Prompted
-from spor_tasks.prompts.demonstrations import choose
+from spor_tasks.core.sample import AttributeValue, Sample, Triple
+from spor_tasks.harness import generate, task_files
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from tests.conftest import REPOSITORY
-from tests.support.damage import SOAK
 from tests.support.tasks import load
 
 DATA = REPOSITORY / "tests" / "data"
@@ -26,9 +20,6 @@ INN = Sample(
 )
 MINI = sorted(path.stem.removeprefix("prompts_") for path in DATA.glob("prompts_spor_*.txt"))
 """The tasks over the embedded corpus whose first ten prompts are in a file."""
-
-PROMPTS_SHA256 = json.loads((DATA / "prompts_sha256.json").read_text())
-"""The digest of the first ten prompts of each task over a real corpus, a line each."""
 
 
 def prompts(name: str, number: int = 10) -> Iterator[str]:
@@ -79,20 +70,11 @@ def test_tags_and_patterns_are_expanded(patterns: list[str], expected: list[str]
 
 
 def test_beams_are_those_of_the_paper() -> None:
-    content = task_files._template(task_files.TEMPLATES / "_beam5")
-    assert content == {
-        "generation_kwargs": {
-            "do_sample": False,
-            "num_beams": 5,
-            "no_repeat_ngram_size": 0,
-            "repetition_penalty": 1.0,
-            "length_penalty": 1.0,
-            "early_stopping": False,
-            "min_length": 0,
-            "max_gen_toks": 128,
-            "until": [],
-        }
-    }
+    """They differ from greedy decoding in their number, and no text but the end stops them."""
+    beams = task_files._template(task_files.TEMPLATES / "_beam5")["generation_kwargs"]
+    assert beams == task_files.decoding()[0] | {"num_beams": 5, "until": []}
+    fixed = ("length_penalty", "early_stopping", "max_gen_toks")
+    assert [beams[name] for name in fixed] == [1, False, 128]
 
 
 @pytest.mark.parametrize("sample", [TOWN, INN])
@@ -110,26 +92,3 @@ def test_the_first_ten_prompts_are_these(name: str) -> None:
     end = "\n\n" if "_icl_" in name else "\n"
     golden = (DATA / f"prompts_{name}.txt").read_text()
     assert "".join(prompt + end for prompt in prompts(name)) == golden
-
-
-ENOUGH = 100
-"""The first test samples of a real set, of which ten at least are covered; `make soak` has all."""
-
-
-@cache
-def choose_some(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
-    """Choose demonstrations for enough of the samples; the choice for each does not see others."""
-    samples = pair.test.samples[: None if SOAK > 1 else ENOUGH]
-    return choose(replace(pair, test=replace(pair.test, samples=samples)), most)
-
-
-@pytest.mark.real_data
-@pytest.mark.usefixtures("data_dir")
-@pytest.mark.parametrize("name", PROMPTS_SHA256)
-def test_the_first_ten_prompts_of_real_tasks_are_these(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(documents, "_choose", choose_some)
-    end = "\n\n" if "_icl_" in name else "\n"
-    text = "".join(prompt + end for prompt in prompts(name))
-    assert hashlib.sha256(text.encode()).hexdigest() == PROMPTS_SHA256[name]
