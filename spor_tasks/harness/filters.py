@@ -38,19 +38,23 @@ for _name, _cut in filters.FILTERS.items():
 
 
 def for_untuned(filter_list: FilterList) -> FilterList:
-    """Return a task's filters with all of :data:`~filters.UNTUNED` where there was the last one.
+    """Return a task's filters with all of :data:`~filters.UNTUNED` around ``spor_first_line``.
 
-    A chain without ``spor_first_line`` is somebody's own, and stays as it is.
+    A chain without that filter is somebody's own, and stays as it is.
     """
-    *cleaning, last = (f"{PREFIX}{name}" for name in filters.UNTUNED)
+    first_line = f"{PREFIX}{filters.first_line.__name__}"
+    place = filters.UNTUNED.index(filters.first_line.__name__)
 
     def extended(steps: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         present = [step["function"] for step in steps]
-        if last not in present:
+        if first_line not in present:
             return steps
-        place = present.index(last)
-        missing = [{"function": name} for name in cleaning if name not in present]
-        return [*steps[:place], *missing, *steps[place:]]
+        missing = [
+            [{"function": name} for each in names if (name := f"{PREFIX}{each}") not in present]
+            for names in (filters.UNTUNED[:place], filters.UNTUNED[place:])
+        ]
+        at = present.index(first_line)
+        return [*steps[:at], *missing[0], steps[at], *missing[1], *steps[at + 1 :]]
 
     return [{**chain, "filter": extended(chain["filter"])} for chain in filter_list]
 

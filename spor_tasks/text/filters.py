@@ -3,12 +3,38 @@
 A filter maps a text to a part of it that is in one piece, which may be the whole text or nothing.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from spor_tasks.core.errors import ConfigError
 
-# How models mark that they reason before they answer.
-_REASONING_BEGINS, _REASONING_ENDS = "<think>", "</think>"
+# How models mark that they reason before they answer: the beginning and the end.
+_REASONING = (
+    *((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought", "reasoning")),
+    ("[THINK]", "[/THINK]"),
+    ("<|channel|>analysis", "<|channel|>final<|message|>"),
+)
+_REASONING_BEGINS = tuple(begin for begin, _ in _REASONING)
+
+# A line that announces a text: it ends in a colon, or is a heading, a fence, a tag or a courtesy.
+_ANNOUNCEMENT = re.compile(
+    r"[^\w\n]*|.*[:：][*_\s]*|#+ .*|\s*(?:```|~~~)\s*\w*\s*|\s*<\w+>\s*"
+    r"|\s*(?:sure|certainly|of course|absolutely|okay|ok)(?:, [^.!]*)?[.!]+\s*",
+    re.IGNORECASE,
+)
+
+# What stands before a text in its own line.
+_LABEL = re.compile(
+    r"(?:[-*•] |\d+[.)] )?[*_#\s]*(?:(?:final |generated )?"
+    r"(?:text|output|answer|response|sentence|description|summary)"
+    r"|(?:(?:sure|certainly|of course)[,!.] ?)?here(?: is|’s|'s) [^:：\n]{0,60})[*_]*[:：][*_]*\s*"
+    r"|[-*•] |1[.)] ",
+    re.IGNORECASE,
+)
+_AROUND = (
+    *(('"', '"'), ("“", "”"), ("«", "»"), ("'", "'"), ("`", "`"), ("**", "**"), ("__", "__")),
+    *((f"<{name}>", f"</{name}>") for name in ("answer", "output", "text", "sentence")),
+)
 
 SEPARATOR = "[SEP]"
 """Stands between the template of a sentence and the sentence."""
@@ -20,20 +46,23 @@ def first_line(text: str) -> str:
 
 
 def strip_reasoning(text: str) -> str:
-    """Return what follows the last block of reasoning, ``<think>…</think>``.
+    """Return what follows the last block of reasoning, such as ``<think>…</think>``.
 
     The block may lack its first mark, which some chat templates write at the end of the prompt. A
     text that begins to reason and never ends becomes empty.
     """
-    _, end, rest = text.rpartition(_REASONING_ENDS)
-    return "" if not end and text.lstrip().startswith(_REASONING_BEGINS) else rest
+    rest = text
+    for _, end in _REASONING:
+        rest = rest.rpartition(end)[2]
+    return "" if rest == text and text.lstrip().startswith(_REASONING_BEGINS) else rest
 
 
 def strip_preamble(text: str) -> str:
     """Return the text without the lines at its start that announce it ("Here is the text:").
 
-    Those are lines that end in a colon. Blank lines before and between them go too; the last line
-    that is not blank stays in any case.
+    Those are lines that end in a colon, headings, fences of code, tags, and "Sure!". Lines without
+    a letter or digit before and between them go too; the last line that is not blank stays in any
+    case.
     """
     start, end_of_said = 0, len(text.rstrip())
     while (end := text.find("\n", start, end_of_said)) >= 0:
@@ -41,6 +70,26 @@ def strip_preamble(text: str) -> str:
             break
         start = end + 1
     return text[start:]
+
+
+def unwrap(text: str) -> str:
+    """Return a line without what stands around its text: a label ("Text:"), a bullet, quotes.
+
+    Quotes and marks of emphasis go where they stand at both ends and nowhere between.
+    """
+    rest = text
+    while True:
+        wrapped = rest = rest.strip()
+        label = _LABEL.match(rest)
+        if label and rest[label.end() :]:
+            rest = rest[label.end() :]
+        for begin, end in _AROUND:
+            inner = rest.removeprefix(begin).removesuffix(end)
+            is_around = len(rest) > len(inner) == len(rest) - len(begin) - len(end)
+            if is_around and inner.strip() and begin not in inner and end not in inner:
+                rest = inner
+        if rest == wrapped:
+            return text if rest == text.strip() else rest
 
 
 def after_separator(text: str) -> str:
@@ -55,6 +104,7 @@ FILTERS: Mapping[str, Callable[[str], str]] = {
     "first_line": first_line,
     "strip_reasoning": strip_reasoning,
     "strip_preamble": strip_preamble,
+    "unwrap": unwrap,
     "after_separator": after_separator,
 }
 """All filters by name."""
@@ -62,7 +112,7 @@ FILTERS: Mapping[str, Callable[[str], str]] = {
 DEFAULT = ("first_line",)
 """What is applied to outputs of tuned models, which write one line."""
 
-UNTUNED = ("strip_reasoning", "strip_preamble", "first_line")
+UNTUNED = ("strip_reasoning", "strip_preamble", "first_line", "unwrap")
 """What is applied to outputs of models that were not tuned on the task, in this order."""
 
 
@@ -108,5 +158,5 @@ def is_complete(names: Sequence[str], text: str) -> bool:
 
 
 def _says(line: str) -> bool:
-    """Return whether a line is part of the text: neither blank nor an announcement of it."""
-    return bool(line.strip()) and not line.rstrip().endswith(":")
+    """Return whether a line is of the text itself and does not only announce it."""
+    return not _ANNOUNCEMENT.fullmatch(line)

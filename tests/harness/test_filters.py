@@ -110,7 +110,7 @@ def test_filters_are_added_once_and_only_to_our_chains() -> None:
     assert filters.for_untuned(filters.WHOLE) == list(filters.WHOLE)
     some = [OF_UNTUNED[1], *OF_TUNED]
     assert filters.for_untuned([{"name": "none", "filter": some}]) == [
-        {"name": "none", "filter": [OF_UNTUNED[1], OF_UNTUNED[0], *OF_TUNED]}
+        {"name": "none", "filter": [OF_UNTUNED[i] for i in (1, 0, 2, 3, 4)]}
     ]
 
 

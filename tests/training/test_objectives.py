@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
@@ -120,6 +122,15 @@ def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
     assert found == {f"{a} beats {b} ." for a in ("Ann", "Bo") for b in ("Ann", "Cy")}
     assert corrupted(SAMPLES[2], 3) == corrupted(SAMPLES[2], 3)
     assert corrupted(Sample("0", "e2e", (), ("Ann",)), 0) is None
+
+
+@given(st.text("iıİIsſSßẞkKµμ ς", min_size=1).map(str.strip).filter(len))
+def test_letters_that_fold_to_others_are_corrupted_too(name: str) -> None:
+    context = {**SAMPLES[0].context, "table": Table(("who", "n"), ((name, "7"), ("Cy", "12")))}
+    sample = replace(SAMPLES[0], context=context)
+    for text in (name, name.upper(), name.lower(), name.casefold()):
+        sample = replace(sample, context={**context, "target": f"{text} has 7 ."})
+        assert corrupted(sample, 0) in {"Cy has 12 .", f"{text} has 12 ."}
 
 
 # --- Reward --------------------------------------------------------------------------------------

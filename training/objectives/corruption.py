@@ -26,12 +26,13 @@ def corrupted(sample: Sample, seed: int) -> str | None:
         if value and alternatives
     }
     longest_first = sorted(chosen, key=lambda value: (-len(value), value))
-    pattern = "|".join(map(re.escape, longest_first))
+    # The group that matched tells the value: `re` holds more letters for equal than `lower` does.
+    pattern = "|".join(f"({re.escape(value)})" for value in longest_first)
     if not pattern:
         return None
     text = re.sub(
         rf"(?<!\w)(?:{pattern})(?!\w)",
-        lambda match: chosen[match[0].lower()],
+        lambda match: chosen[longest_first[(match.lastindex or 0) - 1]],
         sample.target,
         flags=re.IGNORECASE,
     )
