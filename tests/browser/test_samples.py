@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from spor_tasks import report
 from spor_tasks.corpora.embedded import TOTTO_MINI
+from spor_tasks.report import plots
 from tests.browser.steps import PHONE, Opener, choose, shown
 from tests.support import attribute_runs, cell_runs, table_runs, twin_runs
 from tests.support.invented_runs import HOSTILE
@@ -16,8 +17,11 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture
-def reported(tmp_path: Path, open_page: Opener) -> Callable[[Callable[[Path], object]], Open]:
-    """Report runs that a function writes; return what opens the page."""
+def reported(
+    tmp_path: Path, open_page: Opener, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[Path], object]], Open]:
+    """Report runs that a function writes, without plots, which take seconds; return the opener."""
+    monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
     def made(write: Callable[[Path], object]) -> Open:
         write(tmp_path / "runs")

@@ -17,6 +17,7 @@ from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
+from tests.support import golden
 from tests.support.intervals import interval
 from tests.support.result_files import (
     distinct,
@@ -235,9 +236,9 @@ def settings_of(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
 
 def write_way(folder: Path, name: str, arm: str | None, parent: float, **ways: Any) -> None:  # noqa: ANN401
     """Write a result of a model that was trained or evaluated in some way."""
-    file = write_result(
-        folder / f"results_{name}.json", arm=arm, parent=parent, seed=ways.pop("seed", 0)
-    )
+    scores = {"parent": parent, **ways.pop("scores", {})}
+    file = folder / f"results_{name}.json"
+    write_result(file, arm=arm, scores=scores, seed=ways.pop("seed", 0))
     with edited(file) as content:
         spor = content["configs"][TASK]["metadata"]["spor"]
         if arm is not None:
@@ -248,66 +249,74 @@ def write_way(folder: Path, name: str, arm: str | None, parent: float, **ways: A
         content["config"] |= ways
 
 
-@pytest.mark.parametrize(
-    ("ways", "apart"),
-    [
-        ({"model": "vllm"}, "backend vllm"),
-        ({"model_args": {"pretrained": "base", "dtype": "bfloat16"}}, "dtype bfloat16"),
-        ({"model_dtype": "torch.float16"}, "dtype float16"),
-        ({"model_args": {"pretrained": "base", "load_in_4bit": True}}, "load_in_4bit=True"),
-        ({"quantization": "nf4"}, "quantization nf4"),
-        ({"facts": "facts|model:a|weights:b"}, "facts model:a|weights:b"),
-        ({"settings": settings_of(data={"limit": 150})}, "data.limit 150"),
-        ({"settings": settings_of(lora={"rank": 16})}, "lora.rank 16"),
-        ({"settings": settings_of(optimization={"threads": 2})}, "optimization.threads 2"),
-        ({"settings": settings_of(selection={"policy": "last"})}, "selection.policy last"),
-        ({"arm_sha256": "9" * 64}, "training_set 9999999999999999999…"),
-    ],
+def objective(**settings: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
+    return {"settings": settings_of(objective="meta", objective_settings=settings)}
+
+
+# Differences of runs whose scores are not averaged.
+APART: tuple[dict[str, Any], ...] = (
+    {"model": "vllm"},
+    {"model_args": {"pretrained": "base", "dtype": "bfloat16"}},
+    {"model_dtype": "torch.float16"},
+    {"model_args": {"pretrained": "base", "load_in_4bit": True}},
+    {"quantization": "nf4"},
+    {"facts": "facts|model:a|weights:b"},
+    {"settings": settings_of(data={"limit": 150})},
+    {"settings": settings_of(lora={"rank": 16})},
+    {"settings": settings_of(optimization={"threads": 2})},
+    {"settings": settings_of(selection={"policy": "last"})},
+    {"arm_sha256": "9" * 64},
 )
-def test_only_runs_that_differ_in_seeds_alone_are_averaged(
-    tmp_path: Path, ways: dict[str, Any], apart: str
-) -> None:
-    write_way(tmp_path, "1", FIRST, 40.0)
-    write_way(tmp_path, "2", FIRST, 60.0, seed=1, **ways)
-    write_way(tmp_path, "base", None, 10.0)
-    rows = rows_of(tmp_path)
-    assert [row.arms[0].values for row in rows] == [(40.0,), (60.0,)]
-    assert apart in rows[1].apart
-    assert apart in plain_text(tables.document(report.collect([tmp_path])))
+# The first two of these long settings differ in what a short name leaves out.
+LONG = (objective(**dict.fromkeys("abcdefgh", n == 2), z="x" * 40 + str(n)) for n in range(3))
+IN_BITS = {"settings": settings_of(model={"quantization": "nf4"})}
+# By what they show: an arm and its runs, each in some way.
+RUNS: dict[str, list[tuple[str | None, dict[str, Any]]]] = {
+    **{str(way): [(FIRST, {}), (FIRST, {"seed": 1, **way}), (None, {})] for way in APART},
+    "objectives": [
+        *((FIRST, objective(of="likelihood", weight=weight)) for weight in (0.1, 0.2)),
+        (FIRST, {}),
+    ],
+    "long settings": [(FIRST, way) for way in LONG],
+    "versions": [(FIRST, {"seed": n, "packages": {"torch": f"2.{n}"}}) for n in range(2)],
+    "quantization": [(FIRST, IN_BITS), (SECOND, {**IN_BITS, "quantization": "nf4"})],
+    "empty outputs": [(FIRST, {"scores": {"empty": 2.5}})],
+}
 
 
-def test_a_model_as_it_is_stands_beside_all_its_adapters(tmp_path: Path) -> None:
+def test_rows_and_notes_of_runs_that_differ_are_the_golden_ones(tmp_path: Path) -> None:
+    """Only runs that differ in seeds alone are averaged; a model as it is stands in each row."""
+    texts = []
+    for number, (title, runs) in enumerate(RUNS.items()):
+        folder = tmp_path / str(number)
+        for place, (arm, ways) in enumerate(runs):
+            write_way(folder, str(place), arm, 40.0 + 10 * place, **ways)
+        document = tables.document(report.collect([folder]))
+        texts.append(f"=== {title}\n{plain_text(document)}\n")
+        names = [(row.metric, row.name) for row in all_rows(report.collect([folder]))]
+        assert len(set(names)) == len(names)
+    golden.same("ways.txt", "\n".join(texts).replace(str(tmp_path), ""))
+
+
+def test_a_model_as_it_is_stands_once_on_a_board_beside_all_its_adapters(tmp_path: Path) -> None:
     for number, rank in enumerate((8, 16)):
         settings = settings_of(lora={"rank": rank})
         write_way(tmp_path, str(number), FIRST, 40.0 + number, settings=settings)
     write_way(tmp_path, "base", None, 10.0)
-    found = report.collect([tmp_path])
-    assert [row.as_is.values for row in rows_of(tmp_path)] == [(10.0,), (10.0,)]
-    assert [problem.lost for problem in found.problems if problem.kind == "incomparable"] == [False]
-    (board,) = (b for b in report.rank(found).boards if b.row.metric == "parent")
+    (board,) = (
+        b for b in report.rank(report.collect([tmp_path])).boards if b.row.metric == "parent"
+    )
     names = [entry.model for entry in board.entries]
     assert names == ["base (lora.rank 16)", "base (lora.rank 8)", "base"]
 
 
-def test_rows_are_named_by_their_objectives_and_never_alike(tmp_path: Path) -> None:
-    def write(name: str, **objective: Any) -> None:  # noqa: ANN401 - of any type
-        settings = settings_of(objective="meta", objective_settings=objective)
-        write_way(tmp_path / name[0], name, FIRST, 40.0 + int(name[1]), settings=settings)
-
-    for number in range(2):
-        write(f"a{number}", of="likelihood", weight=0.1 + 0.1 * number)
-    write_way(tmp_path / "a", "a2", FIRST, 50.0)
-    assert [row.name for row in rows_of(tmp_path / "a")] == [
-        "base (objective meta, objective_settings.weight 0.1)",
-        "base (objective meta, objective_settings.weight 0.2)",
-        "base (objective likelihood)",
-    ]
-    for number in range(3):
-        # The first two differ in the last of many settings, which a short name leaves out.
-        write(f"b{number}", **dict.fromkeys("abcdefgh", number == 2), z="x" * 40 + str(number))
-    names = [row.name for row in rows_of(tmp_path / "b")]
-    assert len(set(names)) == len(names) == 3
-    assert all("objective_settings.h " in name for name in names)
+def test_arms_of_different_seeds_are_not_paired_and_a_note_says_so(tmp_path: Path) -> None:
+    for arm, seed in ((FIRST, 0), (FIRST, 1), (SECOND, 0)):
+        write_run(tmp_path, f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
+    unpaired, _one_seed = rows_of(tmp_path)[0].difference.notes
+    text = markdown(tables.document(report.collect([tmp_path])))
+    assert "atom 0, 1; combination 0" in text
+    assert unpaired in text
 
 
 def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> None:
@@ -319,34 +328,6 @@ def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> No
     for facts, named in ((["colour"], "colour"), (["task", "n"], "n, task")):
         with pytest.raises(ConfigError, match=named):
             report.collect([tmp_path], facts)
-
-
-def test_notes_say_what_runs_of_a_row_differ_in(tmp_path: Path) -> None:
-    write_way(tmp_path / "versions", "1", FIRST, 40.0, packages={"torch": "2.11.0"})
-    write_way(tmp_path / "versions", "2", FIRST, 42.0, seed=1, packages={"torch": "2.13.0"})
-    (row,) = rows_of(tmp_path / "versions")
-    (note,) = row.arms[0].notes
-    assert "torch: 2.11.0, 2.13.0" in note
-    assert note in plain_text(tables.document(report.collect([tmp_path / "versions"])))
-
-    for arm, seed in ((FIRST, 0), (FIRST, 1), (SECOND, 0)):
-        write_run(tmp_path / "seeds", f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
-    unpaired, _one_seed = rows_of(tmp_path / "seeds")[0].difference.notes
-    text = markdown(tables.document(report.collect([tmp_path / "seeds"])))
-    assert "atom 0, 1; combination 0" in text
-    assert unpaired in text
-
-    settings = settings_of(model={"quantization": "nf4"})
-    write_way(tmp_path / "bits", "1", FIRST, 40.0, settings=settings)
-    write_way(tmp_path / "bits", "2", SECOND, 40.0, settings=settings, quantization="nf4")
-    long, short = rows_of(tmp_path / "bits")
-    assert "(nf4)" in long.arms[0].notes[0]
-    assert short.arms[1].notes == ()
-
-    scores = {"parent": 40.0, "parent_full_table": 41.0, "empty": 2.5}
-    write_result(tmp_path / "empty" / "results_1.json", arm=FIRST, scores=scores)
-    (row,) = rows_of(tmp_path / "empty")
-    assert row.arms[0].notes == ("2.5 % of the outputs are empty",)
 
 
 def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path: Path) -> None:
