@@ -37,18 +37,6 @@ def corpus(train: tuple[Sample, ...], test: tuple[Sample, ...] = ()) -> CorpusSa
 # --- By name --------------------------------------------------------------------------------------
 
 
-def test_every_set_has_a_name_of_its_own_published_before_strict() -> None:
-    names = [str(spec.name) for spec in named.available()]
-    assert len(set(names)) == len(names)
-    assert {"systematicity webnlg published", "order_invariance webnlg published cwio"} < {*names}
-    assert [name for name in names if name.startswith("productivity e2e")] == [
-        f"productivity e2e {protocol} {part}"
-        for protocol in ("published", "strict", "twin")
-        for part in ("n3", "n4", "n5")
-    ]
-    assert named.load("systematicity", "mini", "strict") is named.load("systematicity", "mini")
-
-
 @pytest.mark.parametrize(
     "name",
     [

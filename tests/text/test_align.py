@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from spor_tasks.core.sample import AttributeValue, DataUnit, Triple
 from spor_tasks.text import align
 from spor_tasks.text.align import Ends, locate, locate_ends, order, tightest, trace
-from spor_tasks.text.normalize import clean
 from tests.oracles import align as slow_align
 
 
@@ -175,14 +174,3 @@ short_choices = st.integers(0, 6).flatmap(lambda tokens: choices(40, tokens, 4))
 @example([[0], [1, 17], [18]])
 def test_the_tightest_placements_are_those_of_the_whole_product(choices: list[list[int]]) -> None:
     assert align.tightest(choices) == slow_align.tightest(choices)
-
-
-@given(pairs_of(st.text(max_size=30)), st.text(max_size=80), st.booleans())
-def test_any_text_gives_every_unit_a_token_or_none(
-    pairs: list[Ends],
-    text: str,
-    strict: bool,  # noqa: FBT001
-) -> None:
-    positions = locate_ends(pairs, text, strict=strict)
-    assert len(positions) == len(pairs)
-    assert {*positions} - {None} <= set(range(len(clean(text).split())))

@@ -54,13 +54,6 @@ def test_only_blanks_change_without_entities(line: str) -> None:
     assert detokenize(text).replace(" ", "") == text.replace(" ", "")
 
 
-@given(st.lists(st.text("ab'\"(),.", min_size=1), min_size=1))
-def test_an_ordinary_line_has_one_blank_between_words(parts: list[str]) -> None:
-    line = detokenize("  ".join(parts))
-    assert "  " not in line
-    assert line == line.strip(" ")
-
-
 tokenizer = Tokenizer13a()  # type: ignore[no-untyped-call]
 PARTS = [
     *"ab01 .,-'\"!#$%&()*+/:;<=>?@[\\]^_`{|}~é\t\n\u2028",
@@ -72,9 +65,3 @@ PARTS = [
 @example("R&amp;B &amp;lt; 1.5, a.b-2- <skipped> end-\nless")
 def test_words_are_those_of_sacrebleu(text: str) -> None:
     assert words(text) == tokenizer(text).split()
-
-
-@given(st.lists(st.text(max_size=10), max_size=5))
-def test_blanks_divide_words_whatever_is_beside_them(texts: list[str]) -> None:
-    texts = [text.replace("-\n", "").replace("\n", "") for text in texts]
-    assert words(" ".join(texts)) == [word for text in texts for word in words(text)]
