@@ -18,12 +18,11 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from safetensors.torch import load_file
 from tokenizers import Regex, Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
-from torch.nn import functional
-from transformers import DynamicCache, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import SetName, Split, SplitPair
-from spor_tasks.corpora.compmctg.linearize import START, codes
+from spor_tasks.corpora.compmctg.linearize import codes
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE
@@ -33,7 +32,7 @@ from spor_tasks.evaluation.hf import SporHF, swap_adapter
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
-from tests.training.losses import assert_equal_gradients, gradients, objective_of, rows_of
+from tests.training.losses import objective_of
 from training.bases import Base, load_base
 from training.batches import load_batch
 from training.config import ModelConfig
@@ -85,83 +84,6 @@ def with_vectors(objective: Coded | Meta) -> CodedModel:
         weight.data.normal_(std=0.5)
     model.double().eval()
     return model
-
-
-# --- The losses, against a plain computation -----------------------------------------------------
-
-
-def plain_loss(model: CodedModel, row: Row, combination: Sequence[str]) -> torch.Tensor:
-    """Return the summed loss of a text alone, with vectors that are put together one by one."""
-    tokenizer, vectors = model._tokenizer, model.vectors
-    embed = model.base.get_input_embeddings()
-    text = [label for label in row.labels if label != IGNORED]
-    read = torch.tensor([*tokenizer(START)["input_ids"], *text[:-1]])
-    values = [*itertools.chain(*model.aspects.values())]
-    if isinstance(vectors, Dcg):
-        words = [
-            tokenizer(f" {each}", add_special_tokens=False)["input_ids"] for each in combination
-        ]
-        means = torch.cat([embed(torch.tensor(ids)).mean(0) for ids in words])
-        begin = len(read) - len(text) + 1
-        parts = [embed(read[:begin]), vectors.code_map(means).view(-1, embed.embedding_dim)]
-        parts += [vectors.task_vectors, embed(read[begin:])]
-        logits = model.base(inputs_embeds=torch.cat(parts)[None]).logits[0]
-    else:
-        assert isinstance(vectors, Prefixes)
-        numbers = [values.index(value) for value in combination]
-        cache = DynamicCache()
-        for layer in range(2):
-            both = [
-                torch.cat(
-                    [
-                        vectors.inner[n, layer, which] @ vectors.map[n, layer]
-                        + vectors.map_bias[n, layer]
-                        for n in numbers
-                    ]
-                )
-                for which in range(2)
-            ]
-            width = model.base.config.hidden_size // model.base.config.num_attention_heads
-            heads = [each.view(len(each), -1, width).transpose(0, 1)[None] for each in both]
-            cache.update(*heads, layer)
-        positions = torch.arange(len(read))[None]
-        logits = model.base(read[None], position_ids=positions, past_key_values=cache).logits[0]
-    return functional.cross_entropy(logits[-len(text) :], torch.tensor(text), reduction="sum")
-
-
-def plain_objective(
-    model: CodedModel, rows: Sequence[Row], contrasts: Sequence[Sequence[str]], weight: float
-) -> torch.Tensor:
-    """Return (1 − w) L + w L_dis of a batch, as it is written down, for all contrasts."""
-    named = {sample.id: combination_in(sample) for sample in CORPUS}
-    targets = sum(row.targets for row in rows)
-    own = sum(plain_loss(model, row, named[row.sample]) for row in rows) / targets
-    total = torch.exp(-own)
-    for each in contrasts:
-        total = total + torch.exp(-sum(plain_loss(model, row, each) for row in rows) / targets)
-    return (1 - weight) * own + weight * (own + torch.log(total))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_loss_is_what_is_written_down(loaded: Base, kind: str) -> None:
-    objective = objective_of(kind, loaded, CORPUS, **SIZES[kind], contrasts=9, weight=0.4)
-    assert {*objective.pool} == SEEN
-    model = with_vectors(objective)
-    numbers = (0, 3, 2, 8)
-    rows = [objective.rows.rows[number] for number in numbers]
-    plain_rows = [rows_of(loaded, CORPUS)[number] for number in numbers]
-    assert [row.targets for row in rows] == [row.targets for row in plain_rows]
-    codes_of = [row.labels.count(IGNORED) for row in plain_rows]
-    assert len({*codes_of}) > 1, "codes of different lengths"
-    expected = plain_objective(model, rows, objective.pool, 0.4)
-    expected.backward()
-    plain = gradients(model)
-    batch = load_batch(rows, loaded.pad_id, model)
-    found = objective.loss(model, batch) / len(batch.labels)
-    found.backward()
-    assert found.item() == pytest.approx(expected.item(), rel=1e-6)
-    assert_equal_gradients(gradients(model), plain)
-    assert plain.keys() == {name for name, _ in model.named_parameters() if "vectors." in name}
 
 
 def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:

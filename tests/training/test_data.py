@@ -7,8 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from spor_tasks import cli
-from spor_tasks.aspects import folder, named
+from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SporError
@@ -73,25 +72,6 @@ def lighthouses(tmp_path: Path) -> Path:
     path = tmp_path / "lighthouses.jsonl"
     path.write_text(page.partition("```json\n")[2].partition("```")[0])
     return path
-
-
-@pytest.mark.parametrize(
-    ("aspect", "part"),
-    [("systematicity", None), ("productivity", "n2"), ("order_invariance", "main")],
-)
-def test_sets_are_those_that_the_command_line_builds(
-    lighthouses: Path, tmp_path: Path, aspect: str, part: str | None
-) -> None:
-    pair = sets_of(DataConfig(aspect, str(lighthouses), "any", part=part))
-    out = tmp_path / "sets"
-    named_part = ["--part", part] if part else []
-    command = ["data", "build", "--corpus", str(lighthouses), "--aspect", aspect, *named_part]
-    assert cli.main([*command, "--out", str(out)]) == 0
-    built = folder.read_sets(out)
-    assert [digest(split.samples) for split in pair.splits] == [
-        digest(split.samples) for split in built.splits
-    ]
-    assert (pair.name.corpus, pair.name.protocol) == ("lighthouses", "strict")
 
 
 def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(

@@ -162,14 +162,3 @@ def test_a_disk_too_full_for_the_adapter_is_an_error_and_the_state_is_kept(
             tune()
     assert list(tmp_path.iterdir()) == [place]
     assert read_manifest(tune().folder)["resumed_from"] == 2
-
-
-def test_two_runs_do_not_write_one_folder(tune: Tune, monkeypatch: pytest.MonkeyPatch) -> None:
-    def try_the_same(*_: object, **__: object) -> Any:  # noqa: ANN401 - never returns
-        with pytest.raises(ConfigError, match="is being written by another process"):
-            tune()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(lora, "fit", try_the_same)
-    with pytest.raises(KeyboardInterrupt):
-        tune()

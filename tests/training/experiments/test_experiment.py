@@ -5,17 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
 from training.__main__ import parser
 from training.experiments.experiment import (
-    EvaluationConfig,
     Experiment,
     InContextConfig,
     ModelEntry,
@@ -27,41 +23,6 @@ from training.experiments.plan import Cell, choose, expand, load_experiment
 FOLDER = REPOSITORY / "configs" / "experiments"
 KNOWN = {file.name for file in task_files.files()}
 MODELS = (ModelEntry("m", overrides=("model.path=some/base",)),)
-NAMES = st.from_regex(r"[a-z][a-z0-9.-]{0,8}", fullmatch=True)
-
-
-@st.composite
-def entries(draw: st.DrawFn) -> SetsEntry:
-    """Sets that there are, named in part or in full."""
-    trainable = [spec for spec in named.available() if spec.name.protocol != "twin"]
-    spec = draw(st.sampled_from(trainable))
-    aspect, corpus, protocol, part = spec.name
-    return SetsEntry(
-        aspect=aspect,
-        corpora=(corpus,),
-        protocols=(protocol,),
-        parts=draw(st.sampled_from([(), (part,)])) if part else (),
-        arms=draw(st.lists(st.sampled_from(spec.arms), unique=True).map(tuple)),
-    )
-
-
-EXPERIMENTS = st.builds(
-    Experiment,
-    name=NAMES,
-    sets=st.lists(entries(), max_size=5).map(tuple),
-    models=st.lists(NAMES, min_size=1, max_size=3, unique=True).map(
-        lambda names: tuple(ModelEntry(f"m{name}", overrides=("model.path=b",)) for name in names)
-    ),
-    seeds=st.lists(st.integers(0, 99), min_size=1, max_size=3, unique=True).map(tuple),
-    untuned=st.booleans(),
-    evaluation=st.builds(EvaluationConfig, decoding=st.sampled_from(["greedy", "beam5"])),
-    in_context=st.builds(
-        InContextConfig,
-        models=st.lists(NAMES, max_size=2, unique=True).map(
-            lambda names: tuple(ShownModel(name=f"s{name}", path=name) for name in names)
-        ),
-    ),
-)
 
 
 def arm_of(cell: Cell) -> str | None:
@@ -70,44 +31,6 @@ def arm_of(cell: Cell) -> str | None:
         return cell.training.data.arm
     before, _, arm = cell.name.rpartition("/shown-")
     return arm if before else None
-
-
-@settings(max_examples=30)
-@given(EXPERIMENTS)
-def test_every_set_arm_and_seed_of_every_model_has_one_cell(experiment: Experiment) -> None:
-    cells = expand(experiment)
-    assert expand(experiment) == cells
-    assert len({cell.name for cell in cells}) == len(cells)
-    found = set()
-    for cell in cells:
-        assert cell.folder == experiment.folder / cell.name
-        assert cell.tasks
-        assert KNOWN.issuperset(cell.tasks)
-        assert len(set(cell.tasks)) == len(cell.tasks)
-        if config := cell.training:
-            assert config.output == cell.folder / "adapter"
-            data = config.data
-            assert (data.aspect, data.corpus, data.protocol, data.part) == cell.sets
-            model, seed = cell.name.partition("/")[0], config.optimization.seed
-            found |= {(model, seed, data.arm, task) for task in cell.tasks}
-    expected = set()
-    for entry in experiment.sets:
-        spec = named.find(entry.aspect, entry.corpora[0], entry.protocols[0], *entry.parts[:1])
-        of_parts = [spec] if entry.parts or not spec.name.part else parts_of(spec)
-        for part in of_parts:
-            beams = experiment.evaluation.decoding == "beam5" and "beam5" in part.decodings
-            task = part.task_name(decoding="beam5" if beams else None)
-            expected |= {
-                (model.name, seed, arm, task)
-                for model in experiment.models
-                for arm in entry.arms or part.arms
-                for seed in experiment.seeds
-            }
-    assert found >= expected
-
-
-def parts_of(spec: SetSpec) -> list[SetSpec]:
-    return [each for each in named.available() if each.name[:3] == spec.name[:3]]
 
 
 def test_aspects_that_share_an_arm_share_its_training() -> None:
@@ -255,9 +178,39 @@ def test_patterns_choose_cells_by_parts_of_their_names() -> None:
 # --- The files that are shipped ------------------------------------------------------------------
 
 
+TRAININGS = {
+    "compmctg-mini": 6,
+    "compmctg-mini-vectors": 12,
+    "icl": 0,
+    "logicnlg-mini": 9,
+    "logicnlg-mini-c2f": 3,
+    "logicnlg-mini-lambda": 3,
+    "mini": 4,
+    "paper": 360,
+    "smollm2": 72,
+    "smollm2-slice": 24,
+    "totto": 60,
+    "totto-mini": 6,
+    "viggo": 30,
+}
+"""Models, seeds, arms and parts of the files, multiplied by hand."""
+
+
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.yaml")), ids=lambda file: file.stem)
-def test_a_file_is_valid_and_so_are_the_commands_of_its_header(file: Path) -> None:
-    assert expand(load_experiment(file))
+def test_a_file_names_each_cell_once_and_the_commands_of_its_header_are_valid(file: Path) -> None:
+    experiment = load_experiment(file)
+    cells = expand(experiment)
+    assert len({cell.name for cell in cells}) == len(cells)
+    for cell in cells:
+        assert cell.folder == experiment.folder / cell.name
+        assert cell.tasks
+        assert KNOWN.issuperset(cell.tasks)
+        if config := cell.training:
+            data, name = config.data, f"/{config.data.arm}-{config.optimization.seed}"
+            assert (data.aspect, data.corpus, data.protocol, data.part) == cell.sets
+            assert cell.name.endswith(name)
+            assert config.output == cell.folder / "adapter"
+    assert sum(cell.training is not None for cell in cells) == TRAININGS[file.stem]
     header = file.read_text().partition(f"\nname: {file.stem}")[0].replace("\\\n#", "")
     command = f"-m training run configs/experiments/{file.name}"
     for line in header.splitlines():
