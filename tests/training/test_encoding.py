@@ -138,43 +138,27 @@ SETTINGS = st.builds(
 LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=40)
 
 
-@given(LENGTHS, SETTINGS)
-def test_every_epoch_takes_every_pair_once(
-    lengths: list[int], settings: OptimizationConfig
+@given(LENGTHS, SETTINGS, st.integers(1, 20))
+def test_every_epoch_takes_every_pair_once_whatever_the_size_of_batches(
+    lengths: list[int], settings: OptimizationConfig, limit: int
 ) -> None:
     steps = plan_steps(lengths, settings)
+    size = settings.batch_size * settings.gradient_accumulation
     assert settings.epochs
     for epoch in range(settings.epochs):
         mine = [step for step in steps if step.epoch == epoch]
         batches = list(chain.from_iterable(step.batches for step in mine))
         assert sorted(chain.from_iterable(batches)) == list(range(len(lengths)))
         assert max(map(len, batches)) <= settings.batch_size
-        size = settings.batch_size * settings.gradient_accumulation
         assert len(mine) == -(-len(lengths) // size)
-        assert sum(step.size for step in mine) == len(lengths)
         for step in mine:
             inside = [lengths[number] for number in chain.from_iterable(step.batches)]
             assert inside == sorted(inside)
+            assert step.size == len(inside)
     assert [step.epoch for step in steps] == sorted(step.epoch for step in steps)
-
-
-@given(LENGTHS, SETTINGS)
-def test_smaller_batches_make_the_same_steps(
-    lengths: list[int], settings: OptimizationConfig
-) -> None:
-    size = settings.batch_size * settings.gradient_accumulation
-    whole = replace(settings, batch_size=size, gradient_accumulation=1)
-    small = plan_steps(lengths, settings)
-    assert [tuple(chain.from_iterable(step.batches)) for step in small] == [
-        step.batches[0] for step in plan_steps(lengths, whole)
-    ]
-
-
-@given(LENGTHS, SETTINGS, st.integers(1, 20))
-def test_a_limit_of_steps_takes_the_first_ones(
-    lengths: list[int], settings: OptimizationConfig, limit: int
-) -> None:
-    steps = plan_steps(lengths, settings)
+    whole = plan_steps(lengths, replace(settings, batch_size=size, gradient_accumulation=1))
+    taken = [tuple(chain.from_iterable(step.batches)) for step in steps]
+    assert taken == [step.batches[0] for step in whole]
     assert plan_steps(lengths, replace(settings, max_steps=limit)) == steps[:limit]
     endless = replace(settings, epochs=None, max_steps=len(steps) + 1)
     assert plan_steps(lengths, endless)[:-1] == steps

@@ -147,19 +147,23 @@ def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it
     assert judged != judged_samples(replace(policy, seed=1), pair)
 
 
-def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
-    policy = SelectionConfig(policy="dev-split")
-    pair = named.load("order_invariance", "mini")
-    kept = contents(pair.arms[0].samples[:11])
-    few = tuple(
+def short(pair: SplitPair, samples: int) -> tuple[Split, ...]:
+    """Return the arms with the contents of the first arm's first samples alone."""
+    kept = contents(pair.arms[0].samples[:samples])
+    return tuple(
         Split(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
         for arm in pair.arms
     )
+
+
+def test_a_fifth_of_an_arm_is_held_out_at_most() -> None:
+    policy = SelectionConfig(policy="dev-split")
+    pair = named.load("order_invariance", "mini")
+    few = short(pair, 11)
     assert len(judged_samples(policy, replace(pair, arms=few))) == 2
-    one = tuple(Split(arm.name, pair.arms[0].samples[:1]) for arm in pair.arms)
     with pytest.raises(ConfigError, match="1 samples to train on, too few"):
-        judged_samples(policy, replace(pair, arms=one))
-    own = replace(invented, name=SetName("rule_learnability", "own", "published"), arms=few[:1])
+        judged_samples(policy, replace(pair, arms=short(pair, 1)))
+    own = SplitPair(SetName("rule_learnability", "own", "published"), few[:1], pair.test)
     assert judged_samples(policy, own), "it needs no corpus but the arms"
 
 
@@ -167,11 +171,7 @@ def test_a_fifth_of_an_arm_is_held_out_at_most(invented: SplitPair) -> None:
 def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: Tune) -> None:
     """The epoch is chosen by chrF here."""
     pair = named.load("order_invariance", "mini")
-    kept = contents(pair.arms[0].samples[:20])
-    arms = tuple(
-        Split(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
-        for arm in pair.arms
-    )
+    arms = short(pair, 20)
     few = replace(pair, name=pair.name._replace(protocol="published"), arms=arms)
     settings = ("data.aspect=order_invariance", "data.arm=match", "optimization.max_steps=1")
     selecting = ("selection.policy=dev-split", "selection.samples=2", "selection.metric=chrf")

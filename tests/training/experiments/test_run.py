@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import torch
 from accelerate import PartialState
-from filelock import FileLock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -29,6 +28,7 @@ from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
 from training import lora
 from training.__main__ import main
+from training.config import TrainingConfig
 from training.experiments import cells
 from training.experiments import run as workers
 from training.experiments.cells import look
@@ -37,7 +37,7 @@ from training.experiments.experiment import (
     InContextConfig,
     ShownModel,
 )
-from training.experiments.plan import expand, load_experiment
+from training.experiments.plan import Cell, expand, load_experiment
 from training.experiments.run import ExecutorName, plan, run
 from training.experiments.run import _gpu as gpu_of
 
@@ -86,19 +86,18 @@ def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list in which every training and evaluation that is really done gets noted."""
     noted: list[str] = []
+    train, evaluate = cells._train, cells._evaluate
 
-    def note(step: str) -> None:
-        original = getattr(cells, f"_{step}")
+    def noting_train(config: TrainingConfig, *how: Any, **more: Any) -> None:  # noqa: ANN401
+        noted.append(f"train {config.output.parent.name}")
+        train(config, *how, **more)
 
-        def noting(work: Any, *args: Any, **more: Any) -> None:  # noqa: ANN401 - passed on
-            folder = work.output.parent if step == "train" else work.folder
-            noted.append(f"{step} {folder.name}")
-            original(work, *args, **more)
+    def noting_evaluate(cell: Cell, *how: Any, **more: Any) -> None:  # noqa: ANN401
+        noted.append(f"evaluate {cell.folder.name}")
+        evaluate(cell, *how, **more)
 
-        monkeypatch.setattr(cells, f"_{step}", noting)
-
-    note("train")
-    note("evaluate")
+    monkeypatch.setattr(cells, "_train", noting_train)
+    monkeypatch.setattr(cells, "_evaluate", noting_evaluate)
     return noted
 
 
@@ -292,20 +291,9 @@ def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
     assert f"{len(chosen)} done" in last
 
 
-def test_a_cell_that_another_has_is_left_to_it(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, done: list[str]
+def test_a_cell_is_left_to_the_worker_that_has_it_until_that_is_killed(
+    experiment: Experiment, done: list[str]
 ) -> None:
-    monkeypatch.setattr(cells, "_PATIENCE", 0.1)
-    (*_, cell) = expand(experiment)
-    (experiment.folder / cell.name).mkdir(parents=True)
-    with FileLock(experiment.folder / cell.name / ".lock"):
-        assert look(cell).status == "running"
-        assert not run(experiment, ["untuned"], progress=False)
-    assert done == []
-    assert run(experiment, ["untuned"], progress=False)
-
-
-def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experiment) -> None:
     endless = replace(experiment, overrides=(*experiment.overrides, "optimization.max_steps=9999"))
     (cell, *_) = expand(experiment)
     partial = experiment.folder / cell.name / ".adapter.partial"
@@ -313,6 +301,8 @@ def test_a_worker_that_is_killed_leaves_its_cell_to_others(experiment: Experimen
     try:
         wait_until(partial.exists, process)
         assert look(cell).status == "running"
+        assert not run(experiment, ["atom-0"], progress=False)
+        assert done == []
     finally:
         process.kill()
         process.join()
