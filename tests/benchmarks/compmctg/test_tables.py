@@ -1,6 +1,6 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -16,11 +16,8 @@ from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import tables
-from spor_tasks.report.collect import Report
-from spor_tasks.report.document import latex, markdown, plain_text
-from spor_tasks.report.exhibit import exhibit, terminal
+from spor_tasks.report.document import Document, plain_text
 from spor_tasks.report.plots import draw
-from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import resampled
 from spor_tasks.results.logged import Logged
@@ -28,8 +25,8 @@ from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.schema import Adapter
-from spor_tasks.results.tables import Grid, Number
-from tests.support import attribute_runs
+from spor_tasks.results.tables import Grid
+from tests.support import attribute_runs, golden
 
 GAP = "mctg_acc_comp - mctg_acc_id"
 Scores = Mapping[str, float]
@@ -107,21 +104,6 @@ def grids_of(*runs: Run) -> tuple[Grid, ...]:
     return tuple(COMPMCTG.grids(together(*runs)))
 
 
-def cells(grid: Grid, name: str, arm: str = "") -> Mapping[str, Number]:
-    """Return the numbers of a row by column."""
-    (found,) = (each for each in (*grid.runs, *grid.paper) if each[0] == name and arm in each[1])
-    named = zip(grid.header, found, strict=True)
-    return {header: cell for header, cell in named if isinstance(cell, Number)}
-
-
-def line(grid: Grid, name: str, arm: str = "") -> Mapping[str, str]:
-    return {header: cell.value for header, cell in cells(grid, name, arm).items()}
-
-
-def noted(grid: Grid, name: str, column: str) -> list[str]:
-    return [grid.notes[number - 1] for number in cells(grid, name)[column].notes]
-
-
 # --- Splits together ------------------------------------------------------------------------------
 
 
@@ -197,56 +179,44 @@ def test_the_same_thing_under_another_split_is_another_thing() -> None:
     assert found.scored.all()
 
 
-def test_a_table_has_the_scores_of_a_system_that_reads_no_code() -> None:
-    scores = {"mini_acc": 40.0, "mini_gap_real": 40.0}
-    (grid, *_) = grids_of(*(run(spec, scores) for spec in specs("compmctg_mini", "acd")))
-    assert "53.7 i.d., 35.2 comp." in grid.caption
-    assert line(grid, "base")["Exact gap, same values"] == "+40.00"
+# --- Tables ---------------------------------------------------------------------------------------
+
+
+def averaged(*corpora: str) -> tuple[Comparison, ...]:
+    runs = []
+    for number, corpus in enumerate(corpora):
+        runs.append(run(specs(corpus, "original")[0], {"mctg_acc": 80.0 + number}))
+        for protocol in ("holdout", "acd", "fewshot"):
+            scores = halves(80 + number, 60 - 10 * (protocol == "fewshot"))
+            runs += [run(spec, scores) for spec in specs(corpus, protocol)]
+    return together(*runs)
+
+
+def layouts() -> Iterator[tuple[str, Iterable[Grid]]]:
+    tuned = [run(spec, halves(80, 40)) for spec in YELP]
+    other = run(YELP[1], halves(80, 40), model="other")
+    untuned = run(COMPMCTG.find(SetName("compmctg", "yelp", "acd")), halves(50, 40), seed=None)
     own = COMPMCTG.find(SetName("compmctg", "weather", "acd", "0"))
-    (grid, *_) = grids_of(run(own, {"mctg_acc": 40.0, "mctg_gap_real": 40.0}))
-    assert "whatever is asked" not in grid.caption
+    exact = {"mini_acc": 40.0, "mini_gap_real": 40.0}
+    rows = together(*tuned)
+    yield "All splits", COMPMCTG.grids([*rows, *COMPMCTG.published(rows)])
+    yield "One split", grids_of(tuned[3])
+    yield "Two splits, one by another model too", grids_of(*tuned[:2], other)
+    yield "A model without tuning", grids_of(untuned)
+    yield "A model without tuning and after it", grids_of(untuned, *tuned)
+    yield "No right text", grids_of(*(run(spec, halves(0, 0, 1)) for spec in YELP[:2]))
+    yield "An embedded corpus", grids_of(*(run(s, exact) for s in specs("compmctg_mini", "acd")))
+    yield "A space of one's own", grids_of(run(own, {"mctg_acc": 40.0, "mctg_gap_real": 40.0}))
+    yield "Averages", COMPMCTG.overall(averaged("fyelp", "amazon", "yelp", "mixture"))
+    yield "No averages of three corpora", COMPMCTG.overall(averaged("fyelp", "yelp", "mixture"))
 
 
-def test_missing_splits_are_counted() -> None:
-    (alone, *_) = grids_of(run(YELP[3], halves(80, 40)))
-    assert line(alone, "base")["Gap"] == "+50.00"
-    assert f"1 of {len(YELP)} splits" in alone.caption
-    assert not noted(alone, "base", "Accuracy")
-    (grid, *_) = grids_of(
-        *(run(spec, halves(80, 40)) for spec in YELP[:2]),
-        run(YELP[1], halves(80, 40), model="other"),
-    )
-    assert f"2 of {len(YELP)} splits" in grid.caption
-    assert noted(grid, "other", "Accuracy") == ["1 of 2 splits"]
-
-
-def test_a_model_that_was_read_under_all_splits_is_beside_those_of_single_ones() -> None:
-    whole = COMPMCTG.find(SetName("compmctg", "yelp", "acd"))
-    untuned = run(whole, halves(50, 40), seed=None)
-    (main, _) = grids_of(untuned, *(run(spec, halves(80, 40)) for spec in YELP))
-    assert [*line(main, "base", "as is").values()] == ["45.00", "50.00", "40.00", "+20.00"]
-    assert [*line(main, "base", "train").values()] == ["60.00", "80.00", "40.00", "+50.00"]
-    (alone, _) = grids_of(untuned)
-    assert "all 10 splits together" in main.caption
-    assert "all 10 splits together" in alone.caption
-    assert [each[1] for each in alone.runs] == ["as is"]
-
-
-def test_where_no_text_is_right_there_is_no_gap() -> None:
-    rows = together(*(run(spec, halves(0, 0, 1)) for spec in YELP[:2]))
-    assert "mctg_gap" not in {each.metric for each in rows}
-
-
-def test_a_protocol_has_one_line_for_a_model_beside_the_published_ones() -> None:
-    rows = together(*(run(spec, halves(80, 40)) for spec in YELP))
-    main, others = COMPMCTG.grids([*rows, *COMPMCTG.published(rows)])
-    assert main.header[2:6] == ("Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap")
-    assert [each[0] for each in main.runs] == ["base"]
-    assert [*line(main, "base").values()] == ["60.00", "80.00", "40.00", "+50.00"]
-    assert line(main, "Meta-CTRL")["Accuracy, comp."] == "78.27"
-    assert line(main, "Meta-CTRL")["Gap"] == f"{100 * (86.11 - 78.27) / 86.11:+.2f}"
-    assert (len(main.paper), others.paper) == (6, ())
-    assert "Accuracy, comp. − i.d." in others.header
+def test_tables_are_the_golden_ones(tmp_path: Path) -> None:
+    written = report.collect([attribute_runs.write(tmp_path)])
+    assert not [problem for problem in written.problems if problem.lost]
+    found = [*layouts(), ("From result files", tables.document(written).grids)]
+    texts = (f"# {name}\n\n{plain_text(Document(name, tuple(grids)))}" for name, grids in found)
+    golden.same("compmctg.txt", "\n\n".join(texts) + "\n")
 
 
 @pytest.mark.parametrize(
@@ -259,75 +229,6 @@ def test_published_rows_are_those_of_the_protocol(
     rows = together(run(specs(corpus, protocol)[0], {"mctg_acc": 1.0}))
     printed = published_lines("compmctg")[name] if name else ()
     assert {row.model for row in COMPMCTG.published(rows)} == {each["model"] for each in printed}
-
-
-# --- Averages over datasets -----------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def averaged() -> tuple[Comparison, ...]:
-    runs = []
-    for number, corpus in enumerate(("fyelp", "amazon", "yelp", "mixture")):
-        runs.append(run(specs(corpus, "original")[0], {"mctg_acc": 80.0 + number}))
-        for protocol in ("holdout", "acd", "fewshot"):
-            scores = halves(80 + number, 60 - 10 * (protocol == "fewshot"))
-            runs += [run(spec, scores) for spec in specs(corpus, protocol)]
-    return together(*runs)
-
-
-def test_averages_are_over_datasets_first(averaged: tuple[Comparison, ...]) -> None:
-    whole, few = COMPMCTG.overall(averaged)
-    found = line(whole, "base")
-    assert found["Original"] == found["Hold-Out i.d."] == "81.50"
-    assert found["Hold-Out comp."] == "60.00"
-    assert found["ACD comp."] == "55.00"  # Amazon's and Mixture's are those of Few-Shot
-    expected = fmean([100 * (81.5 - 60) / 81.5, 100 * (81.5 - 55) / 81.5])
-    assert found["Gap, average"] == f"{expected:.2f}"
-    assert found["PPL, average"] == ""
-    assert line(few, "base")["Few-Shot comp."] == "50.00"
-    assert line(whole, "CTRL")["Gap, average"] == "7.46"
-    assert noted(whole, "Dis-Lens", "Gap, average")[0].endswith("38.30")
-    assert line(few, "LLaMA-2")["Few-Shot i.d."] == "62.78"
-    some = [each for each in averaged if each.spec.name.corpus != "amazon"]
-    assert [*COMPMCTG.overall(some)] == []
-
-
-# --- From result files ----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write results of a system that is right on the first split, and silent on the others."""
-    return attribute_runs.write(tmp_path_factory.mktemp("compmctg"))
-
-
-@pytest.fixture(scope="module")
-def whole(folder: Path) -> Report:
-    return report.collect([folder])
-
-
-def test_results_of_all_splits_are_one_line(whole: Report) -> None:
-    assert not [problem for problem in whole.problems if problem.lost]
-    main, others = (grid for table in whole.tables for grid in grids(table))
-    share = 100 / len(specs("compmctg_mini", "acd"))
-    assert line(main, "base")["Exact accuracy"] == f"{share:.2f}"
-    assert line(main, "base")["Exact gap"] == "+0.00"
-    assert line(others, "base")["Exact accuracy, topic"] == f"{share:.2f}"
-    assert "splits together" in main.caption
-    document = tables.document(whole)
-    for text in (markdown(document), latex(document), plain_text(document)):
-        assert "Exact accuracy, comp." in text
-
-
-def test_a_sample_shows_what_each_classifier_says(folder: Path) -> None:
-    text = terminal(exhibit(folder / "0", "0"))
-    assert "judged as: sentiment Negative, tense Past (requested: Present), topic Food" in text
-    assert "unit missing" in text
-    assert "not located" not in text
-    assert "judged as" not in terminal(exhibit(folder / "0", "1"))
-    harmful = terminal(exhibit(folder / "0", "2"))
-    assert "(requested: Travel)" in " ".join(harmful.split())
-    assert not {*harmful} & {"\x1b", "\r"}
 
 
 def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> None:
