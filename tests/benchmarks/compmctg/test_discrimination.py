@@ -22,9 +22,10 @@ from spor_tasks.harness.plan import arm_digest, split_digest
 from spor_tasks.metrics.discrimination import DISCRIMINATION
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.prompts.styles import prompts_of
+from spor_tasks.report.document import Document, plain_text
 from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.results.benchmarks import grids
-from tests.support import compmctg, table_runs
+from tests.support import compmctg, golden, table_runs
 from tests.support.result_files import sample_row
 from tests.support.scores import values_of
 
@@ -161,11 +162,6 @@ def test_scores_of_a_run_are_of_its_documents() -> None:
     assert json.loads(logged[0]["doc"]["rivals"])
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_run(tmp_path_factory.mktemp("run"), "acd_0")
-
-
 def write_run(folder: Path, split: str) -> Path:
     """Write a result of a system that errs on the first text alone."""
     spec = COMPMCTG.find(name_of("compmctg_mini", split))
@@ -191,36 +187,9 @@ def write_run(folder: Path, split: str) -> Path:
     return folder
 
 
-def test_a_report_has_its_table_with_chance_and_intervals_over_texts(run: Path) -> None:
-    (table,) = report.collect([run]).tables
-    (main,) = grids(table)
-    assert main.title.endswith("discrimination, split acd_0")
-    assert "chance: accuracy 8.3" in main.caption
-    assert "% of i.d." not in main.caption
-    assert [*main.header[2:6]] == ["Accuracy", "Accuracy, i.d.", "Accuracy, comp.", "Gap in points"]
-    (accuracy,) = (row for row in table.rows if row.metric == "disc_acc")
-    assert accuracy.clusters in {None, 24}
-
-
-def test_every_split_has_a_table_of_its_own(tmp_path: Path) -> None:
+def test_tables_of_splits_and_a_sample_are_shown_as_in_the_golden_file(tmp_path: Path) -> None:
     for split in ("acd_0", "acd_1"):
         write_run(tmp_path / split, split)
-    (table,) = report.collect([tmp_path]).tables
-    for grid, split in zip(grids(table), ("acd_0", "acd_1"), strict=True):
-        assert grid.title.endswith(f"discrimination, split {split}")
-        assert len(grid.runs) == 1
-
-
-def test_of_a_text_its_own_prompt_is_shown_and_under_what_it_is_likeliest(run: Path) -> None:
-    shown = exhibit(run, "0", task=MINI)
-    record = shown.runs[0][0]
-    assert (len(record.inputs), len(record.contexts), len(record.likelihoods)) == (1, 1, 1)
-    text = " ".join(terminal(shown).split())
-    for requested in (
-        "sentiment Positive (requested: Negative)",
-        "tense Past (requested: Present)",
-    ):
-        assert requested in text
-    assert "likeliest as: " in text
-    assert "log likelihood -9.00" in text
-    assert "requested" not in terminal(exhibit(run, "1", task=MINI))
+    tables = Document("", tuple(grids(*report.collect([tmp_path]).tables)))
+    samples = (terminal(exhibit(tmp_path / "acd_0", number, task=MINI)) for number in "01")
+    golden.same("discrimination.txt", "\n\n".join([plain_text(tables), *samples]) + "\n")
