@@ -11,8 +11,6 @@ import pytest
 from spor_tasks.core import codec, digests, files, folders
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
-from tests.support import damage
-from tests.support.damage import DAMAGE
 
 SHIP = SampleMaker("webnlg")([Triple("Gull", "home port", "Ålborg")], ["At Ålborg."])
 CAFE = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Gull: fish."], name="Gull")
@@ -122,14 +120,6 @@ def test_a_file_is_complete_when_it_is_sent_to_the_disk(
     monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
     files.write_rows(tmp_path / "rows.jsonl", [{"a": 1}])
     assert sizes == [len(b'{"a": 1}\n')]
-
-
-@pytest.mark.parametrize("kind", sorted(DAMAGE))
-def test_a_damaged_json_file_is_an_error_of_the_chosen_kind(tmp_path: Path, kind: str) -> None:
-    damage.replace(tmp_path / "value.json", kind)
-    with pytest.raises(ResultError, match=r"cannot be read|is not a JSON object") as caught:
-        files.read_json(tmp_path / "value.json", ResultError)
-    assert caught.value.where == str(tmp_path / "value.json")
 
 
 @pytest.mark.parametrize("content", ['{"schema": 2}', "[]", '{"schema": 1'])

@@ -60,5 +60,4 @@ def test_every_prompt_of_a_likelihood_has_its_text() -> None:
     rivals = replace(sample, challenge=Rivals(((CREW,), (SHIP, CREW)), (True, False)))
     assert contrast.texts == (sample.target, "The Gull has a crew of 4.")
     assert rivals.texts == (sample.target,) * 3
-    for each in (sample, contrast, rivals):
-        assert len([*views(each)]) == len(each.texts)
+    assert [view.units for view in views(rivals)] == [(SHIP,), (CREW,), (SHIP, CREW)]

@@ -32,7 +32,7 @@ from training import config
 from training.experiments import plan
 
 pytestmark = pytest.mark.timeout(60 * SOAK)
-few, many_times = settings(max_examples=40 * SOAK), settings(max_examples=100 * SOAK)
+few = settings(max_examples=40 * SOAK)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -179,40 +179,33 @@ FILES = [
 ]
 
 
-@many_times
-@given(
-    st.dictionaries(
-        st.sampled_from(FILES),
-        st.sampled_from(list(DAMAGE)) | VALUES | st.binary(max_size=9),
-        min_size=1,
-        max_size=3,
-    )
+with place() as _folder:
+    _MANIFEST = adapter_manifest(*reversed(make_model(_folder)))
+contents = st.dictionaries(
+    st.sampled_from(FILES),
+    st.sampled_from(list(DAMAGE)) | VALUES | st.binary(max_size=9),
+    min_size=1,
+    max_size=3,
 )
-def test_anything_in_the_folder_of_a_model(files: dict[str, object]) -> None:
+manifests = st.tuples(st.sampled_from(list(places(_MANIFEST))), VALUES | st.just(...))
+
+
+@settings(max_examples=200 * SOAK)
+@given(contents | manifests)
+def test_anything_in_the_folders_of_a_model(
+    bad: dict[str, object] | tuple[tuple[str, ...], object],
+) -> None:
     with place() as where:
         base, adapter = make_model(where)
-        for name, content in files.items():
+        if isinstance(bad, tuple):
+            write_manifest(adapter, changed(adapter_manifest(adapter, base), *bad))
+        for name, content in bad.items() if isinstance(bad, dict) else ():
             if isinstance(content, str) and content in DAMAGE:
                 damage.replace(where / name, content)
             elif isinstance(content, bytes):
                 (where / name).write_bytes(content)
             else:
                 (where / name).write_text(json.dumps(content))
-        look_at(base, adapter)
-
-
-with place() as _folder:
-    _MANIFEST = adapter_manifest(*reversed(make_model(_folder)))
-
-
-@many_times
-@given(st.sampled_from(list(places(_MANIFEST))), VALUES | st.just(...))
-def test_any_value_anywhere_in_the_manifest_of_an_adapter(
-    path: tuple[str, ...], value: object
-) -> None:
-    with place() as where:
-        base, adapter = make_model(where)
-        write_manifest(adapter, changed(adapter_manifest(adapter, base), path, value))
         look_at(base, adapter)
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.benchmarks.compmctg.splits import without
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import (
     FYELP,
     MIXTURE,
@@ -68,12 +70,15 @@ def test_divergence_and_eligibility_are_those_of_the_published_code(published_di
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Space) -> None:
     stored = splits.facts()["splits"][space.name]
+    tasks = {each.name.protocol: each for each in COMPMCTG.sets() if each.name.corpus == space.name}
+    assert tasks.keys() == {"original", "holdout", "discrimination", *stored}
     for protocol, of_protocol in stored.items():
         number, highest, ties = HIGHEST[space.name, protocol]
         found = splits.shipped(space, protocol)
         values = max(map(len, space.aspects.values()))
         size = len(space.combinations) // 2 if protocol == "acd" else values
         assert (len({*found}), of_protocol["ties"]) == (number, ties)
+        assert len(tasks[protocol].splits) == number
         assert of_protocol["divergence"] == pytest.approx(highest, abs=1e-6)
         for split in found:
             assert len(split.seen) == size
@@ -110,6 +115,7 @@ def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -
 def test_hold_out_leaves_out_each_combination_once() -> None:
     found = splits.shipped(MIXTURE, "holdout")
     assert [unseen for _, unseen in found] == [(each,) for each in MIXTURE.combinations]
+    assert len(COMPMCTG.find(SetName("compmctg", "mixture", "holdout")).splits) == len(found)
     assert not any(is_eligible(*each) for each in found)
 
 

@@ -19,13 +19,6 @@ from tests.support import compmctg, golden
 from tests.support.compmctg import unseen_rows
 
 SPACES = {space.name: space for space in PUBLISHED}
-NUMBERS = {
-    "fyelp": {"original": 0, "holdout": 40, "acd": 10, "fewshot": 2},
-    "amazon": {"original": 0, "holdout": 12, "fewshot": 10},
-    "yelp": {"original": 0, "holdout": 8, "acd": 10, "fewshot": 4},
-    "mixture": {"original": 0, "holdout": 8, "fewshot": 8},
-    "compmctg_mini": {"original": 0, "holdout": 12, "acd": 3, "fewshot": 3},
-}
 
 
 def name_of(corpus: str, protocol: str, part: str | None = None) -> SetName:
@@ -36,15 +29,6 @@ def name_of(corpus: str, protocol: str, part: str | None = None) -> SetName:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
     return tmp_path
-
-
-def test_there_are_as_many_splits_as_published_but_for_those_that_are_there_twice() -> None:
-    written = [spec for spec in COMPMCTG.sets() if spec.name.protocol != "discrimination"]
-    assert {spec.name[1:3]: len(spec.splits) for spec in written} == {
-        (corpus, protocol): number
-        for corpus, of in NUMBERS.items()
-        for protocol, number in of.items()
-    }
 
 
 def test_a_published_split_shows_the_texts_that_the_published_code_finds(
