@@ -126,7 +126,7 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
     """
     from lm_eval.config.evaluate_config import EvaluatorConfig
 
-    if options.config:  # lm-eval does not refuse aliases
+    if options.config:  # lm-eval has no limit for what aliases stand for
         plain_yaml.parse(read_text(Path(options.config)), options.config)
     try:
         config = EvaluatorConfig.from_cli(options)

@@ -6,6 +6,8 @@ from os import PathLike
 
 from spor_tasks.core.visible import visible
 
+_MOST_LETTERS = 2_000  # of a line, which may quote what stands in a file
+
 
 class SporError(Exception):
     """An error that the caller can act on.
@@ -38,7 +40,8 @@ class SporError(Exception):
 
 
 def _line(text: str) -> str:
-    return visible(re.sub(r"\s*\n\s*", " ", text))
+    short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+    return visible(re.sub(r"\s*\n\s*", " ", short))
 
 
 class CorpusError(SporError):

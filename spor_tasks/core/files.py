@@ -24,6 +24,9 @@ That is four thousand times the longest row of the released sets. A whole row is
 a file that is not JSON Lines, or a runaway output, is refused before it fills the machine.
 """
 
+TEXT_BYTES = 1_000_000
+"""The largest file of settings that is read."""
+
 INSTALL_AGAIN = "This file belongs to the package: install spor-tasks again."
 """The remedy for a damaged data file of this package."""
 
@@ -74,12 +77,17 @@ def read_text(path: Path) -> str:
     """Return the text of a file that people write, such as a config.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: it cannot be read, or is longer than :data:`TEXT_BYTES`.
     """
     try:
-        return read_bytes(path).decode()
+        with open_file(path) as file:
+            content = file.read(TEXT_BYTES + 1)
+        text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot be read: {error}", where=path) from error
+    if len(content) > TEXT_BYTES:
+        raise ConfigError(f"is longer than {TEXT_BYTES:,} bytes", where=path)
+    return text
 
 
 def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]:

@@ -51,13 +51,12 @@ def write(
     """
     request = replace(request, corpus=os.path.realpath(request.corpus))
     requests = _of_protocols(request) if request.aspect else _of_aspects(request, aspects)
-    # A malformed space is reported for each protocol.
     refusals = SporError if request.aspect else SplitError
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     chosen = msgspec.to_builtins(request)
     settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
     sizes: dict[str, int] = {}
-    refused: dict[str, str] = {}
+    refused: dict[str, SporError] = {}
     with atomic_folder(folder, kind=_KIND, overwrite=overwrite) as place:
         for template in templates.glob("_*"):
             (place / template.name).write_bytes(template.read_bytes())
@@ -65,7 +64,7 @@ def write(
             try:
                 pair, facts, _ = answer(each)
             except refusals as error:
-                refused[name] = error.what
+                refused[name] = error
                 continue
             spec = _spec(pair)
             own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
@@ -73,11 +72,15 @@ def write(
                 (place / file).write_text(text, "utf-8")
             sizes[spec.task] = len(pair.test.samples)
             tag = f"{spec.benchmark}_{spec.name.corpus}"
+        reasons = {name: error.what for name, error in refused.items()}
         if not sizes:
-            reasons = tuple(f"{name}: {why}" for name, why in refused.items())
-            raise SplitError("allows no sets", where=request.corpus, each=reasons)
+            first, *_ = refused.values()
+            if len({*reasons.values()}) == 1:
+                raise SplitError(first.what, where=request.corpus, remedy=first.remedy)
+            each_why = tuple(f"{name}: {why}" for name, why in reasons.items())
+            raise SplitError("allows no sets", where=request.corpus, each=each_why)
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
-    return TaskSet(tag, sizes, refused)
+    return TaskSet(tag, sizes, reasons)
 
 
 def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:

@@ -262,6 +262,34 @@ def test_what_is_not_plain_yaml_is_refused(text: str) -> None:
     assert caught.value.where == "here"
 
 
+BOMB = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
+)
+ASPECTS = "aspects:\n" + "".join(f"  a{n}: [x, y]\n" for n in range(40))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (BOMB, "values"),
+        (f"aspects: {BOMB.splitlines()[0]}", "YAML"),
+        (f"aspects: !!{'x' * 900_000} 1", "YAML"),
+        ("#" * 1_000_001, "longer"),
+        (ASPECTS, "1,099,511,627,776 combinations"),
+        ("aspects: &a [*a]", "YAML"),
+    ],
+    ids=["aliases", "syntax", "tag", "comments", "combinations", "itself"],
+)
+def test_a_space_that_would_fill_the_memory_is_refused_in_a_line(
+    text: str, what: str, tmp_path: Path, capsys: Captured
+) -> None:
+    path = tmp_path / "space.yaml"
+    path.write_text(text, "utf-8")
+    printed = refused(capsys, "tasks", "make", str(path), "--out", str(tmp_path / "out"))
+    assert what in printed
+    assert len(printed) < 3_000
+
+
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
 def test_json_without_end_is_refused(option: str, capsys: Captured) -> None:
     words = ("eval", "--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000)

@@ -5,6 +5,7 @@ A value is also the word that a model is given for it.
 """
 
 import itertools
+import math
 import re
 import tomllib
 from collections.abc import Mapping
@@ -23,13 +24,17 @@ from spor_tasks.core.plain_yaml import parse
 Combination: TypeAlias = tuple[str, ...]
 """One value of each aspect, in the order of the space."""
 
+MOST_COMBINATIONS = 10_000
+"""The most combinations of a space, all of which are held in memory; the largest has 120."""
+
 
 @dataclass(frozen=True, eq=False)
 class Space:
     """Aspects and their values.
 
     Raises:
-        ValueError: there are no aspects, or one has fewer than two different values.
+        ValueError: there are no aspects, one has fewer than two different values, or there are more
+            than :data:`MOST_COMBINATIONS`.
     """
 
     name: str
@@ -42,6 +47,8 @@ class Space:
             if len({*values}) < max(2, len(values)):
                 listed = ", ".join(values) or "none"
                 raise ValueError(f"{aspect} needs two or more different values, and has {listed}")
+        if (number := math.prod(map(len, self.aspects.values()))) > MOST_COMBINATIONS:
+            raise ValueError(f"{number:,} combinations are more than {MOST_COMBINATIONS:,}")
 
     @cached_property
     def combinations(self) -> tuple[Combination, ...]:
