@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -91,42 +92,23 @@ def _utf8(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-@pytest.fixture(scope="session")
-def data_dir() -> Path:
-    """The published repository's tree; tests that need it skip where it is not at hand."""
-    return _folder_in("SPOR_DATA_DIR", "no real corpora here")
+def _folder_of(*variables: str) -> Any:  # noqa: ANN401 - a fixture
+    """Return the fixture of the folder that the last variable names; tests skip where it is not."""
+
+    def folder() -> Path:
+        for variable in variables:
+            if not os.environ.get(variable):
+                pytest.skip(f"{variable} is not set: its data is not here")
+        return Path(os.environ[variables[-1]])
+
+    return pytest.fixture(folder, scope="session")
 
 
-@pytest.fixture(scope="session")
-def logicnlg_dir() -> Path:
-    """LogicNLG's repository; its tables are in the folder that TABFACT_DATA_DIR names."""
-    _folder_in("TABFACT_DATA_DIR", "no tables of LogicNLG here")
-    return _folder_in("LOGICNLG_DATA_DIR", "no LogicNLG here")
-
-
-@pytest.fixture(scope="session")
-def totto_dir() -> Path:
-    """Real examples of ToTTo: 25 and 5 of the development set, 3 of the training set."""
-    return _folder_in("TOTTO_DATA_DIR", "no ToTTo here")
-
-
-@pytest.fixture(scope="session")
-def viggo_dir() -> Path:
-    """The three files of ViGGO."""
-    return _folder_in("VIGGO_DATA_DIR", "no ViGGO here")
-
-
-@pytest.fixture(scope="session")
-def human_dir() -> Path:
-    """Half of each public set of judged outputs; tests that need them skip where they are not."""
-    return _folder_in("SPOR_HUMAN_DIR", "no judged outputs here")
-
-
-def _folder_in(variable: str, otherwise: str) -> Path:
-    folder = os.environ.get(variable)
-    if not folder:
-        pytest.skip(f"{variable} is not set: {otherwise}")
-    return Path(folder)
+data_dir = _folder_of("SPOR_DATA_DIR")
+logicnlg_dir = _folder_of("TABFACT_DATA_DIR", "LOGICNLG_DATA_DIR")
+totto_dir = _folder_of("TOTTO_DATA_DIR")
+viggo_dir = _folder_of("VIGGO_DATA_DIR")
+human_dir = _folder_of("SPOR_HUMAN_DIR")
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,7 @@
 
 import re
 import runpy
-from collections.abc import Mapping
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,48 +10,27 @@ from tests.conftest import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
 SECTION = PAGE.partition("## What agrees with people\n")[2].partition("\n## ")[0]
-
-Study = Mapping[str, Any]
-
-
-@pytest.fixture(scope="module")
-def study() -> Study:
-    return runpy.run_path(str(REPOSITORY / "docs" / "agreement.py"))
-
-
-def cells(first: str) -> list[str]:
-    """The other cells of the row that begins with this one."""
-    (row,) = re.findall(rf"^\| {re.escape(first)} \|(.*)\|$", SECTION, re.MULTILINE)
-    return [cell.strip() for cell in row.split("|")]
+CELLS = {
+    metric: [*map(str.strip, cells.split("|"))]
+    for metric, cells in re.findall(r"^\| `(\w+)` \|(.*)\|$", SECTION, re.MULTILINE)
+}
 
 
 @pytest.mark.soak
-def test_the_table_is_computed(study: Study, human_dir: Path) -> None:
-    pairs = study["JUDGEMENTS"][:3]
-    tables = [study["read"](human_dir / f"{name}.jsonl") for name, _ in pairs]
-    studies = [
-        study["study"](table, judgement)
-        for table, (_, judgement) in zip(tables, pairs, strict=True)
-    ]
-    counts = [
-        (f"{len(table):,} for {table['input'].nunique():,} inputs", str(table["system"].nunique()))
-        for table in tables
-    ]
-    assert cells("n") == [cell for each in counts for cell in each]
-    for metric in study["METRICS"]:
-        places = product(studies, ("texts", "systems"))
-        for cell, (rows, level) in zip(cells(f"`{metric}`"), places, strict=True):
-            if cell == "–":
-                assert (level, metric) not in rows.index
-                continue
+def test_the_table_is_computed(human_dir: Path) -> None:
+    script = runpy.run_path(str(REPOSITORY / "docs" / "agreement.py"))
+    assert CELLS.keys() == {*script["METRICS"]}
+    for place, (name, judgement) in enumerate(script["JUDGEMENTS"][:3]):
+        rows = script["study"](script["read"](human_dir / f"{name}.jsonl"), judgement)
+        assert len(rows) == sum(cells[2 * place] != "–" for cells in CELLS.values()) * 2
+        for (level, metric), row in rows.iterrows():
+            cell = CELLS[metric][2 * place + (level == "systems")]
             value, low, high = map(float, re.findall(r"-?\d\.\d{3}", cell))
-            row = rows.loc[(level, metric)]
             assert f"{row['r']:.3f}" == f"{value:.3f}"
             # Another numpy may draw other resamples.
             assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.02)
-    for rows in studies[:2]:
-        compared = ["parent", "parent_full_table", "bleu", "coverage"]
-        assert (rows.loc["texts"].loc[compared, "p"] < 0.001).all()
-        assert (
-            rows.loc["systems"].loc[["parent", "parent_full_table", "coverage"], "p"] > 0.18
-        ).all()
+        if "parent" in rows.loc["texts"].index:
+            compared = ["parent", "parent_full_table", "bleu", "coverage"]
+            assert (rows.loc["texts"].loc[compared, "p"] < 0.001).all()
+            compared.remove("bleu")
+            assert (rows.loc["systems"].loc[compared, "p"] > 0.18).all()

@@ -12,7 +12,6 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora.base import Corpus, Style
-from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
@@ -57,12 +56,7 @@ def totto_files(totto_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 @pytest.fixture(scope="module")
 def compmctg_files(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The published test cases, which are generated texts, under the names of the datasets."""
-    folder = tmp_path_factory.mktemp("compmctg")
-    for name in reader.FOLDERS:
-        rows = compmctg.cases(data_dir, name)
-        for part, every in (("gen", rows), ("cls", rows[::7])):
-            compmctg.write(folder, name, part, every)
-    return folder
+    return compmctg.write_datasets(tmp_path_factory.mktemp("compmctg"), data_dir)
 
 
 @pytest.fixture(scope="module")

@@ -61,7 +61,7 @@ def _in_order(sample: Sample) -> bool:
 
 
 _ORDERED = named.load("order_invariance", "mini", part="main").test.samples
-TOLD = (*[*filter(_in_order, _ORDERED)][::5][:3], TAVERN)
+TOLD = (TAVERN, *[*filter(_in_order, _ORDERED)][::5][:3])
 _HIDING = named.load("rule_learnability", "mini").test.samples
 _ONE, _TWO = (next(s for s in _HIDING if len(challenge_of(s, Hidden).phrases) == n) for n in (1, 2))
 HIDING = tuple(
@@ -331,7 +331,8 @@ def test_a_long_text_of_anything_is_scored(case: Case, name: str) -> None:
 
 
 def test_an_output_that_is_the_prompt_is_scored(case: Case) -> None:
-    assert all(in_range(case.scores([prompt(each, "causal") for each in case.samples])))
+    few = case._replace(samples=case.samples[:2])  # programs for a whole table take seconds
+    assert all(in_range(few.scores([prompt(each, "causal") for each in few.samples])))
 
 
 def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -> None:

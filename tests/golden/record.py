@@ -40,7 +40,6 @@ from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SplitPair
-from spor_tasks.corpora.compmctg.reader import FOLDERS
 from spor_tasks.evaluation import scoring
 from spor_tasks.harness import adapt, task_files
 from spor_tasks.metrics.base import Metric, Tally, judge_all, metric, with_groups
@@ -464,9 +463,7 @@ def stand_ins(folder: Path) -> None:
             (folder / f"totto/totto_{part}_data.jsonl").write_text("".join(lines), "utf-8")
     if (cases / "CompMCTG" / "test_cases").is_dir():
         (folder / "compmctg").mkdir()
-        for corpus in FOLDERS:
-            texts = compmctg.cases(data("SPOR_DATA_DIR"), corpus)
-            compmctg.write(folder / "compmctg", corpus, "gen", texts)
+        compmctg.write_datasets(folder / "compmctg", data("SPOR_DATA_DIR"))
 
 
 # --- Recording and comparing ----------------------------------------------------------------------

@@ -24,6 +24,15 @@ def write(folder: Path, corpus: str, part: str, rows: list[dict[str, Any]]) -> P
     return path
 
 
+def write_datasets(folder: Path, data_dir: Path) -> Path:
+    """Write the test cases of every dataset, some of them as texts that train classifiers."""
+    for corpus in FOLDERS:
+        rows = cases(data_dir, corpus)
+        for part, every in (("gen", rows), ("cls", rows[::7])):
+            write(folder, corpus, part, every)
+    return folder
+
+
 def unseen_rows(
     space: Space, protocol: str, left_out: Sequence[Sequence[Combination]]
 ) -> Iterator[dict[str, Any]]:
