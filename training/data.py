@@ -182,5 +182,6 @@ def make_pairs(
     if limit is None or limit >= (count := sum(1 for _ in pairs())):
         yield from pairs()
         return
+    _log.info("data.limit keeps %d of %d pairs", limit, count)
     drawn = set(random.Random(f"limit {seed}").sample(range(count), limit))
     yield from (pair for number, pair in enumerate(pairs()) if number in drawn)

@@ -23,6 +23,8 @@ from training.data import TrainingPair
 IGNORED = -100
 """The label of a token that is not a target, as everywhere in torch and transformers."""
 
+_MOST_UNKNOWN = 0.1  # of the tokens; the base of the demo has half on a foreign corpus
+
 _AT_ONCE = 1000  # pairs that are tokenized together
 
 _GROUPED_STEPS = 50  # grouping by length sorts the pairs of so many steps at a time
@@ -100,7 +102,8 @@ def encode(
     evaluation's prompt cannot end in half a token.
 
     Raises:
-        ConfigError: the tokenizer has no end token, or no pair is short enough.
+        ConfigError: the tokenizer has no end token or does not know too much of the pairs, or no
+            pair is short enough.
     """
     if tokenizer.eos_token_id is None:
         raise ConfigError(
@@ -129,7 +132,27 @@ def encode(
             f"none of the {count} training pairs has at most {max_length} tokens",
             remedy="Raise optimization.max_length, or use a model with more positions.",
         )
+    _check_known(fitting, tokenizer)
     return Rows(tuple(fitting), count - len(fitting), cut)
+
+
+def _check_known(rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase) -> None:
+    """Refuse rows that are mostly what the tokenizer has no token for: no model learns from them.
+
+    Tokenizers of bytes have no such token, and some name another one, as GPT-2 the end.
+    """
+    unknown = tokenizer.unk_token_id
+    if unknown is None or unknown in {tokenizer.eos_token_id, tokenizer.bos_token_id}:
+        return
+    number = sum(row.input_ids.count(unknown) + row.labels.count(unknown) for row in rows)
+    share = number / sum(row.tokens for row in rows)
+    if share > _MOST_UNKNOWN:
+        raise ConfigError(
+            f"{share:.0%} of the tokens of the training pairs are {tokenizer.unk_token}, which "
+            "stands for what the tokenizer does not know",
+            where=tokenizer.name_or_path,
+            remedy="Use a model that knows the words of the corpus: model.path=FOLDER.",
+        )
 
 
 def _cut(

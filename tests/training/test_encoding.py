@@ -14,6 +14,7 @@ from spor_tasks.core.sample import SplitPair
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
 from training.data import TrainingPair, make_pairs
+from training.demo import BASES
 from training.encoding import IGNORED, Row, encode, plan_steps
 from training.objectives.likelihood import Likelihood
 
@@ -125,6 +126,18 @@ def test_a_tokenizer_without_an_end_token_is_refused(base: Base) -> None:
     tokenizer.eos_token = None
     with pytest.raises(ConfigError, match="no end token"):
         encode([PLAIN], tokenizer, "causal", None)
+
+
+@pytest.mark.parametrize(("known", "is_read"), [(9, True), (1, False)])
+def test_pairs_that_the_tokenizer_does_not_know_are_refused(known: int, *, is_read: bool) -> None:
+    tokenizer = tokenizer_of(BASES / "mini")
+    pairs = [PLAIN, *[TrainingPair("in in in in in in", "in in in")] * known]
+    if is_read:
+        assert encode(pairs, tokenizer, "causal", None).rows
+        return
+    with pytest.raises(ConfigError, match=r"% of the tokens .* <unknown>") as error:
+        encode(pairs, tokenizer, "causal", None)
+    assert "model.path" in str(error.value.remedy)
 
 
 SETTINGS = st.builds(
