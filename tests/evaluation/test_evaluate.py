@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import lm_eval.__main__
 import lm_eval.tasks
@@ -15,29 +16,17 @@ from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
+from tests.support import commands
 from tests.support.openai_server import serve
 
 MINI = "spor_systematicity_mini"
 SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")
 
 
-@pytest.fixture
-def indexed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
-    """Note whether lm-eval's own tasks, which takes seconds, are to be indexed; they never are.
-
-    This process is spared lm-eval's logging too.
-    """
-    manager, noted = lm_eval.tasks.TaskManager, []
-
-    def ours_alone(*given: object, include_defaults: bool = True, **more: object) -> object:
-        noted.append(include_defaults)
-        return manager(*given, include_defaults=False, **more)
-
-    monkeypatch.setattr(stubs, "folder", lambda: tmp_path / "no stubs")
-    monkeypatch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
-    for module in (lm_eval.utils, lm_eval.__main__):
-        monkeypatch.setattr(module, "setup_logging", lambda: None)
-    return noted
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    commands.without_other_tasks(monkeypatch, tmp_path)
+    monkeypatch.setattr(lm_eval.__main__, "setup_logging", lambda: None)
 
 
 def run(*arguments: object) -> int:
@@ -48,7 +37,6 @@ def test_lm_eval_and_spor_eval_give_one_result(
     checkpoint: Callable[..., Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    indexed: list[bool],
 ) -> None:
     """lm-eval's own command knows our tasks by stubs or by their folder."""
 
@@ -62,10 +50,10 @@ def test_lm_eval_and_spor_eval_give_one_result(
             sys, "argv", ["lm_eval", "--include_path", str(folder), *arguments(way)]
         )
         lm_eval.__main__.cli_evaluate()
-    indexed.clear()
+    manager = Mock(wraps=lm_eval.tasks.TaskManager)
+    monkeypatch.setattr(lm_eval.tasks, "TaskManager", manager)
     assert run(*arguments("spor", "spor-hf")) == 0
-    assert indexed
-    assert not any(indexed)
+    assert not manager.call_args.kwargs["include_defaults"], "indexing all tasks takes seconds"
 
     by_stubs, by_folder, spor = (
         runs.collect([tmp_path / way]).runs[0] for way in ("by stubs", "by folder", "spor")
@@ -75,7 +63,6 @@ def test_lm_eval_and_spor_eval_give_one_result(
     assert spor.signature == {**by_stubs.signature, "backend": "spor-hf"}
 
 
-@pytest.mark.usefixtures("indexed")
 def test_tasks_of_the_user_stand_beside_ours(
     checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,7 +75,6 @@ def test_tasks_of_the_user_stand_beside_ours(
     assert f"|{MINI} " in printed
 
 
-@pytest.mark.usefixtures("indexed")
 def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Path) -> None:
     config = tmp_path / "run.yaml"
     config.write_text(
@@ -102,7 +88,6 @@ def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Pa
     assert result.signature["prompt_style"] == "seq2seq"
 
 
-@pytest.mark.usefixtures("indexed")
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -155,7 +140,6 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     assert complaint in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("indexed")
 @pytest.mark.parametrize(("word", "status"), [("--num_fewshot", 0), ("--taskss", 2)])
 def test_the_parser_is_lm_evals(word: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -164,13 +148,11 @@ def test_the_parser_is_lm_evals(word: str, status: int, capsys: pytest.CaptureFi
     assert word in "".join(capsys.readouterr())
 
 
-@pytest.mark.usefixtures("indexed")
 def test_a_server_needs_a_tokenizer_or_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--tasks", MINI, "--model", "local-completions", "--model_args", "model=a") == 2
     assert "tokenizer_backend=None" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("indexed")
 @pytest.mark.parametrize("concurrent", [1, 2])
 def test_a_server_that_fails_is_an_error_and_no_result(
     concurrent: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -222,7 +204,6 @@ def test_a_bad_list_is_an_error_that_names_the_place(
     assert caught.value.where == f"{tmp_path / name}{place}"
 
 
-@pytest.mark.usefixtures("indexed")
 def test_each_model_gets_its_result(
     checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
 ) -> None:
@@ -239,7 +220,6 @@ def test_each_model_gets_its_result(
     assert not list(out.rglob("samples_*.jsonl"))  # without --log_samples
 
 
-@pytest.mark.usefixtures("indexed")
 def test_every_bad_model_is_named_before_one_is_loaded(
     checkpoint: Callable[..., Path],
     tmp_path: Path,

@@ -127,23 +127,6 @@ def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
 # --- Results --------------------------------------------------------------------------------------
 
 
-def test_a_result_has_the_facts_of_its_run(checkpoint: Callable[..., Path], tmp_path: Path) -> None:
-    file = tmp_path / "results.json"
-    file.write_text(
-        json.dumps(evaluate(checkpoint(), MINI, limit=2, log_samples=False), default=str)
-    )
-    (result,) = runs.read(file)
-    assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
-    assert (result.adapter, result.n) == (None, 2)
-    parent = ("parent", "parent_precision", "parent_recall", "parent_full_table")
-    assert set(result.scores) == {*parent, "chrf", "coverage", "empty"}
-    assert result.signature["test_sha256"] == digest(PAIR.test.samples)
-    assert result.signature["spor_tasks"] == __version__
-    facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]
-    assert facts["fewshot_arm"] == "atom"
-    assert facts["arms"] == {arm.name: digest(arm.samples) for arm in PAIR.arms}
-
-
 def test_outputs_may_be_written_without_scores(checkpoint: Callable[..., Path]) -> None:
     result = evaluate(checkpoint(), MINI, limit=2, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
@@ -177,23 +160,27 @@ def write(adapter: Path, base: Path, **changes: object) -> None:
     write_manifest(adapter, adapter_manifest(adapter, base, **facts | changes))
 
 
-def test_a_result_names_its_adapter(
+def test_a_result_has_the_facts_of_its_run_and_its_adapter(
     adapter: Path, checkpoint: Callable[..., Path], tmp_path: Path
 ) -> None:
+    settings = {"model_args": {"peft": str(adapter)}, "limit": 2, "log_samples": False}
+    found = evaluate(checkpoint(), MINI, **settings)
     file = tmp_path / "results.json"
-    file.write_text(
-        json.dumps(
-            evaluate(checkpoint(), MINI, model_args={"peft": str(adapter)}, limit=2), default=str
-        )
-    )
+    file.write_text(json.dumps(found, default=str))
     (result,) = runs.read(file)
-    assert result.adapter is not None
-    assert (result.adapter.arm, result.seed) == ("combination", 3)
-    assert result.adapter.adapter_sha256 == digest_weights(adapter)
-    facts = json.loads(file.read_text())["configs"][MINI]["metadata"]["spor"]["adapter"]
-    assert facts["violations"] == ["2 atoms do not occur in Atom"]
-    assert facts["pairs"] == 36
-    assert facts["selection"]["scores"] == [{"parent": 1.0}]
+    assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
+    assert (result.n, result.seed) == (2, 3)
+    parent = ("parent", "parent_precision", "parent_recall", "parent_full_table")
+    assert set(result.scores) == {*parent, "chrf", "coverage", "empty"}
+    assert result.signature["test_sha256"] == digest(PAIR.test.samples)
+    facts = found["configs"][MINI]["metadata"]["spor"]
+    assert (facts["spor_tasks"], facts["fewshot_arm"]) == (__version__, "atom")
+    assert facts["arms"] == {arm.name: digest(arm.samples) for arm in PAIR.arms}
+    of_adapter = facts["adapter"]
+    assert (of_adapter["arm"], of_adapter["pairs"]) == ("combination", 36)
+    assert of_adapter["adapter_sha256"] == digest_weights(adapter)
+    assert of_adapter["violations"] == ["2 atoms do not occur in Atom"]
+    assert of_adapter["selection"]["scores"] == [{"parent": 1.0}]
 
 
 def test_an_adapter_of_other_sets_is_refused_unless_permitted(
