@@ -98,11 +98,6 @@ def test_outputs_are_cut_before_they_are_scored(
         assert all(text.startswith(prefix) for [text] in row["resps"])
 
 
-def test_reasoning_of_tuned_models_is_scored() -> None:
-    model = ScriptedLM(lambda request: f"<think>\n{text_of(request)}")
-    assert scored(evaluate(model, PLAIN, limit=1), PLAIN) == ["<think>"]
-
-
 def test_filters_are_added_once_and_only_to_our_chains() -> None:
     once = filters.for_untuned([{"name": "none", "filter": OF_TUNED}])
     assert list(once) == [{"name": "none", "filter": OF_UNTUNED}]

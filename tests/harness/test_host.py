@@ -86,4 +86,4 @@ def test_files_of_both_are_one_report(ours: Path, theirs: Path) -> None:
     found = report.collect([ours, theirs])
     rows = [row for table in found.tables for row in table.rows if row.as_is.values]
     assert {row.task for row in rows} == {result.task for result in results(theirs)}
-    assert {problem.kind for problem in found.problems} <= {"incomparable", "duplicate"}
+    assert {problem.kind for problem in found.problems} <= {"incomparable", "duplicate", "trial"}

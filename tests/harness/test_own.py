@@ -74,13 +74,6 @@ def test_all_possible_tasks_are_made_and_their_results_are_read(
     assert (found.corpus, found.aspect, found.variant) == ("cafes", "rule_learnability", "")
 
 
-def test_the_named_attributes_are_hidden(cafes: Path) -> None:
-    write(cafes, "rule_learnability", hide=("door",))
-    assert [sample.challenge for sample in resolve(cafes, HIDING).pair.test.samples] == [
-        Hidden((("door", "Value A"),), (("door", ("blue", "red")),))
-    ] * 2
-
-
 def test_values_that_references_copy_are_hidden_by_default(cafes: Path) -> None:
     write(cafes, "rule_learnability")
     for sample in resolve(cafes, HIDING).pair.test.samples:

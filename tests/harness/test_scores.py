@@ -1,8 +1,6 @@
 """Scores of tasks are those of the metrics, and no sample loses one of its outputs."""
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +10,6 @@ from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.copy_rule import CopyRule
 from spor_tasks.metrics.order import Cwio, OrderInvariance
 from spor_tasks.metrics.parent import Parent
-from spor_tasks.results import runs
 from tests.support.scores import scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 
@@ -55,16 +52,6 @@ def test_scores_are_those_of_the_metrics(
     assert {metric.scores[0].name for metric in metrics} <= reported.keys()
     assert 10 < reported["empty"] < 60
     assert any(5 < abs(value) < 95 for value in expected.values())
-
-
-def test_all_tasks_of_a_corpus_are_one_readable_result(
-    result: dict[str, Any], tmp_path: Path
-) -> None:
-    for task, samples in result["n-samples"].items():
-        assert samples["original"] == samples["effective"] == len(result["samples"][task])
-    file = tmp_path / "results.json"
-    file.write_text(json.dumps(result, default=str))
-    assert len(runs.read(file)) == len(result["configs"]) == 7
 
 
 def test_a_limit_parts_no_outputs_of_a_sample_and_both_follow_the_same_demonstrations() -> None:
