@@ -30,33 +30,14 @@ WORDS = st.text(min_size=1)
 COUNTS = st.integers(1, 10**6)
 MAYBE = st.none() | COUNTS
 POSITIVE = st.floats(0, exclude_min=True, allow_infinity=False)
-SOME = st.booleans()
 CONFIGS = st.builds(
     TrainingConfig,
-    model=st.builds(ModelConfig, WORDS, st.none() | WORDS),
-    data=st.builds(
-        DataConfig,
-        WORDS,
-        WORDS,
-        WORDS,
-        limit=MAYBE,
-        restarts=MAYBE,
-        hide=st.lists(WORDS).map(tuple),
-    ),
+    model=st.builds(ModelConfig, WORDS),
+    data=st.builds(DataConfig, WORDS, WORDS, WORDS, limit=MAYBE, hide=st.lists(WORDS).map(tuple)),
     output=WORDS.map(Path),
-    lora=st.fixed_dictionaries(
-        {"r": COUNTS, "lora_alpha": POSITIVE},
-        optional={"target_modules": st.none() | st.just("all-linear") | st.lists(WORDS)},
-    ),
-    optimization=st.builds(
-        OptimizationConfig,
-        *(POSITIVE, COUNTS, COUNTS, COUNTS, MAYBE, MAYBE, SOME, SOME),
-        threads=COUNTS,
-        save_steps=MAYBE,
-        seed=st.integers(0, 2**32 - 1),
-    ),
-    selection=st.builds(SelectionConfig, samples=COUNTS, seed=st.integers(), beams=COUNTS),
-    overwrite=SOME,
+    lora=st.fixed_dictionaries({"r": COUNTS}, optional={"target_modules": st.lists(WORDS)}),
+    optimization=st.builds(OptimizationConfig, POSITIVE, save_steps=MAYBE, packing=st.booleans()),
+    selection=st.builds(SelectionConfig, seed=st.integers()),
 )
 
 

@@ -99,14 +99,21 @@ def test_sets_that_there_are_not_are_refused(data: DataConfig) -> None:
 
 
 def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(
-    configure: Callable[..., TrainingConfig], lighthouses: Path, tmp_path: Path
+    configure: Callable[..., TrainingConfig],
+    lighthouses: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     config = configure("selection.policy=test-best", "optimization.max_steps=1")
     file = tmp_path / "some.yaml"
     file.write_text(dump_settings(config))
     overrides = [f"data.corpus={lighthouses}", "data.aspect=systematicity", "data.arm=combination"]
     assert main(["train", str(file), *overrides]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{config.output}: loss 5.")
+    assert out.endswith(" pairs/s\n")
     manifest = read_manifest(config.output)
+    assert manifest["arm"] == "combination"
     pair = answer(Request(corpus=str(lighthouses), aspect="systematicity")).pair
     assert manifest["corpus"] == "lighthouses"
     assert manifest["corpus_sha256"] == own.read_corpus(lighthouses).sha256

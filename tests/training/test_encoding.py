@@ -110,14 +110,9 @@ def test_a_long_prompt_loses_the_end_of_its_table_and_the_text_nothing(
     shown = tokenizer.decode(row.input_ids, skip_special_tokens=True)
     assert shown.startswith("<table> <cell> one")
     assert "</table> Output:" in shown
-
-
-def test_what_fits_is_not_cut_nor_what_has_no_table(base: Base) -> None:
-    tokenizer = tokenizer_of(base("llama"))
-    (row,) = encode([TABLE], tokenizer, "causal", None).rows
-    fitting = encode([TABLE], tokenizer, "causal", row.length, BEFORE)
-    assert (fitting.rows, fitting.cut) == ((row,), 0)
-    without = encode([PLAIN, TrainingPair("a" * 60, "o")], tokenizer, "causal", 40, BEFORE)
+    fitting = encode([TABLE], tokenizer, style, most + less, BEFORE)
+    assert (fitting.rows, fitting.cut) == (whole.rows, 0)
+    without = encode([PLAIN, TrainingPair("a" * 60, "o")], tokenizer, style, 40, BEFORE)
     assert (len(without.rows), without.too_long, without.cut) == (1, 1, 0)
 
 

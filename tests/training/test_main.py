@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
 from tests.support.processes import forked, wait_until
 from training import demo
@@ -30,17 +29,6 @@ def file(
     path = tmp_path / "some.yaml"
     path.write_text(dump_settings(configure()))
     return path
-
-
-def test_a_run_prints_a_line_and_is_saved(
-    file: Path, configure: Configure, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", str(file), "data.arm=combination", "lora.r=2"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith(f"{configure().output}: loss 5.")
-    assert out.endswith(" pairs/s\n")
-    manifest = read_manifest(configure().output)
-    assert (manifest["arm"], manifest["config"]["lora"]["r"]) == ("combination", 2)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")

@@ -22,7 +22,6 @@ from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends
 from spor_tasks.results import runs
-from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
@@ -250,30 +249,6 @@ def test_an_interrupt_ends_the_run_and_leaves_no_cell_held(
     monkeypatch.setattr(lora, "train", interrupt)
     assert main(["run", str(file)]) == 130
     assert statuses(experiment) == ["missing"] * 3
-
-
-@pytest.mark.soak
-def test_two_workers_do_each_cell_once_and_make_the_report_of_one(
-    experiment: Experiment,
-    finished: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    with caplog.at_level("INFO"):
-        assert run(experiment, workers=2)
-    assert statuses(experiment) == ["done"] * 3
-    reports = (folder / "report.md" for folder in (finished / "runs", experiment.folder))
-    one, two = (report.read_text().partition("\n## Files")[0] for report in reports)
-    assert [line for line in one.splitlines() if line.startswith("| ")] == [
-        line for line in two.splitlines() if line.startswith("| ")
-    ]
-    for name in NAMES:  # nothing was evaluated twice, nor trained: each has its weights' folder
-        assert len(list((experiment.folder / name).rglob("results_*.json"))) == 1
-    logs = list((experiment.folder / "workers").glob("*.log"))
-    assert len(logs) == 2
-    assert f"2 workers, whose logs are in {experiment.folder / 'workers'}" in caplog.text
 
 
 def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
