@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks.cli import main
-from spor_tasks.report.exhibit import exhibit, terminal
+from spor_tasks.report.exhibit import Exhibit, exhibit, terminal
 from tests.support import attribute_runs, golden, invented_runs, twin_runs
 from tests.support.result_files import sample_row, write_result, write_samples
 
@@ -25,6 +25,12 @@ def write_run(folder: Path, name: str, *outputs: str, arm: str = "atom", number:
     return result
 
 
+def verdicts(shown: Exhibit) -> str:
+    """What the page says of each unit, and the terminal does not."""
+    ((_, view),) = shown.runs
+    return "\n".join(f"verdicts: {', '.join(output.verdicts)}" for output in view.outputs)
+
+
 def test_samples_of_every_kind_are_shown_as_in_the_golden_file(
     invented: Path, columns: Path, cells: Path, tmp_path: Path
 ) -> None:
@@ -35,8 +41,8 @@ def test_samples_of_every_kind_are_shown_as_in_the_golden_file(
     files += (file for folder in (columns, cells) for file in sorted(folder.glob("results_*")))
     files += [tmp_path / "twins" / "results_original.json"]
     files += [tmp_path / "attributes" / "0" / f"results_{attribute_runs.TASK}.json"]
-    texts = [terminal(exhibit(file, str(number))) for file in files for number in range(4)]
-    text = "\n\n".join(texts) + "\n"
+    shown = [exhibit(file, str(number)) for file in files for number in range(4)]
+    text = "\n".join(f"{terminal(each)}\n{verdicts(each)}\n" for each in shown)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
     assert max(map(len, text.splitlines())) <= 100
     golden.same("show.txt", text)
