@@ -102,6 +102,11 @@ def test_ids_are_unique_and_links_lead_somewhere(html: str) -> None:
 
 def test_every_sample_and_output_is_in_the_page_as_it_was_logged(html: str, invented: Path) -> None:
     tests = chunk(html, 0)["tests"]
+    facets = [run["facets"] for run in tests[0]["runs"]]
+    arms = ("as is", "atom", "combination")
+    models = product(("base", EVIL_MODEL), arms)
+    assert [(each["model"], each["arm"]) for each in facets] == list(models)
+    assert [each["units"] for each in tests[0]["traits"]] == [2 + n % 3 for n in range(24)]
     outcomes = [row for test in tests for run in test["runs"] for row in packed_rows(html, run)]
     outputs = {output["marked"]["output"] for outcome in outcomes for output in outcome["outputs"]}
     files = invented.glob("samples_*.jsonl")
