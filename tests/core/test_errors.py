@@ -7,9 +7,6 @@ import pytest
 
 from spor_tasks.core.errors import CorpusError, SporError
 
-EVIL = "\x1b]52;c;eA==\x07\u202e\nerror: forged"
-SHOWN = r"\u001b]52;c;eA==\u0007\u202e"
-
 
 @pytest.mark.parametrize(
     ("error", "text"),
@@ -23,16 +20,7 @@ SHOWN = r"\u001b]52;c;eA==\u0007\u202e"
             SporError("a fails", each=["b fails", "c fails"], where="3 failed", remedy="Mend."),
             "3 failed: a fails\nb fails\nc fails\n  Mend.",
         ),
-        (  # texts from outside neither act on a terminal nor forge a line
-            SporError(f"is {EVIL}", where=EVIL, remedy=EVIL, each=[EVIL]),
-            "\n".join(
-                [
-                    rf"{SHOWN}\u000aerror: forged: is {SHOWN} error: forged",
-                    f"{SHOWN} error: forged",
-                    rf"  {SHOWN}\u000aerror: forged",
-                ]
-            ),
-        ),
+        (SporError("a\nb", where="c\nd", remedy="e\x1b"), "c\\u000ad: a b\n  e\\u001b"),
     ],
 )
 def test_an_error_is_printed_and_passes_between_processes(error: SporError, text: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tqdm import tqdm
 
-from spor_tasks.core.terminal import Parser, guarded
+from spor_tasks.core.terminal import guarded
 
 KINDS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 TEXTS = st.text() | st.text("\x1b[31mAK]52;c\x07\x9b\u202e\u2066\r\n\t b")
@@ -43,11 +43,6 @@ def test_colours_of_other_packages_are_dropped_and_hide_no_sequence() -> None:
     assert printed("\x1b\x1b[m[2J") == r"\u001b[2J"
 
 
-def test_characters_that_the_encoding_lacks_are_codes() -> None:
-    assert printed("é ≠ 😀\n", encoding="latin-1") == "é \\u2260 \\U0001f600\n"
-    assert printed("é", encoding="ascii") == r"\xe9"
-
-
 def test_bars_move_as_they_did() -> None:
     def bars(guard: AbstractContextManager[None]) -> str:
         settings: dict[str, Any] = {"bar_format": "{desc}{n}", "mininterval": 0, "miniters": 1}
@@ -66,11 +61,3 @@ def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch: pytest.Mon
     with guarded():
         print("nowhere")
         assert sys.stdout is None
-
-
-def test_an_error_about_arguments_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = Parser(prog="p")
-    parser.add_subparsers().add_parser("c")
-    with pytest.raises(SystemExit, match="2"):
-        parser.parse_args(["c", "a\nerror: forged\x1b"])
-    assert capsys.readouterr().err.splitlines()[-1].endswith(r"a\u000aerror: forged\u001b")

@@ -6,15 +6,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from spor_tasks import cli, twins
-from spor_tasks.benchmarks.compmctg import splits
-from spor_tasks.benchmarks.spor import shipped
+from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.core.files import INSTALL_AGAIN
+from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
 from spor_tasks.core.plain_yaml import parse
 from spor_tasks.core.registry import registry
 from spor_tasks.corpora import embedded
@@ -187,32 +184,22 @@ def test_output_that_nothing_takes_is_one_error(
 # --- Files of the package and of corpora ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("module", "constant", "place", "read"),
-    [
-        (twins, "FOLDER", "e2e/twins.json.gz", lambda: twins.twins_of.__wrapped__("e2e")),
-        (embedded, "FOLDER", "mini.jsonl.gz", lambda: embedded._parts.__wrapped__("mini")),
-        (splits, "FILE", None, splits.facts.__wrapped__),
-        (shipped, "FOLDER", "systematicity_e2e.json", lambda: shipped.load("e2e", ())),
-    ],
-    ids=["twins", "embedded corpus", "splits", "strict sets"],
-)
-def test_a_packaged_file_that_is_cut_is_one_error(
-    module: ModuleType,
-    constant: str,
-    place: str | None,
-    read: Callable[[], object],
-    *,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    value = getattr(module, constant)
-    content = (value / place if place else value).read_bytes()
-    cut = tmp_path / (place or value.name)
-    cut.parent.mkdir(exist_ok=True)
+@pytest.mark.parametrize("file", ["benchmarks/compmctg/splits.json", "corpora/e2e/twins.json.gz"])
+def test_a_packaged_file_that_is_cut_is_one_error(file: str, tmp_path: Path) -> None:
+    content = (Path(cli.__file__).parents[1] / file).read_bytes()
+    cut = tmp_path / file.rpartition("/")[2]
     cut.write_bytes(content[: len(content) // 2])
-    monkeypatch.setattr(module, constant, tmp_path if place else cut)
-    assert_one_error(read, cut, remedy=INSTALL_AGAIN)
+    assert_one_error(lambda: read_packaged(cut), cut, remedy=INSTALL_AGAIN)
+
+
+def test_an_embedded_corpus_that_is_cut_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = (embedded.FOLDER / "mini.jsonl.gz").read_bytes()
+    monkeypatch.setattr(embedded, "FOLDER", tmp_path)
+    (tmp_path / "mini.jsonl.gz").write_bytes(content[: len(content) // 2])
+    read = embedded._parts.__wrapped__
+    assert_one_error(lambda: read("mini"), tmp_path / "mini.jsonl.gz", remedy=INSTALL_AGAIN)
 
 
 CORPORA: Mapping[str, tuple[bytes, Callable[[Path], object]]] = {

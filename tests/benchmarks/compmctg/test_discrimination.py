@@ -1,6 +1,5 @@
 """Tasks that ask for the combination of held-out texts: which texts, which rivals, which tables."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -129,37 +128,26 @@ def test_without_texts_an_error_says_what_to_type(
 
 
 def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations() -> None:
-    task = task_files.manager({"prompt_style": "causal", "split": "acd_0"}).load(MINI)["tasks"][
-        MINI
-    ]
-    task.set_num_fewshot(2)
-    task.set_fewshot_seed(3)
-    task.build_all_requests(limit=2, rank=0, world_size=1)
-    first = task.instances[:12]
-    shown = {request.arguments[0].rpartition("\n\n")[0] for request in first}
-    assert [request.arguments[0].rpartition("\n\n")[2] for request in first] == [
-        *prompts_of(first[0].doc)
-    ]
-    assert len(shown) == 1
-    assert {request.arguments[1] for request in first} == {first[0].doc["target"]}
-    assert len({request.arguments[0] for request in first}) == 12
-
-
-def test_scores_of_a_run_are_of_its_documents() -> None:
+    metadata = {"prompt_style": "causal", "split": "acd_0"}
     result = simple_evaluate(
         model="dummy",
         tasks=[MINI],
-        task_manager=task_files.manager({"split": "acd_0"}),
+        task_manager=task_files.manager(metadata),
+        num_fewshot=2,
         limit=24,
         log_samples=True,
     )
     scores, logged = result["results"][MINI], result["samples"][MINI]
     assert scores["disc_acc,none"] == pytest.approx(sum(e["disc_acc"] for e in logged) / 24)
+    assert scores["disc_gap_stderr,none"] > 0
     for each in logged:
         logs = [log for ((log, _),) in each["resps"]]
         assert each["disc_acc"] == 100 * (logs[0] == max(logs))
-    assert scores["disc_gap_stderr,none"] > 0
-    assert json.loads(logged[0]["doc"]["rivals"])
+        contexts, texts = zip(*each["arguments"], strict=True)
+        shown, prompts = zip(*(context.rsplit("\n\n", 1) for context in contexts), strict=True)
+        assert prompts == prompts_of(each["doc"])
+        assert {*texts} == {each["doc"]["target"]}
+        assert (len({*shown}), len({*contexts})) == (1, 12)
 
 
 def write_run(folder: Path, split: str) -> Path:

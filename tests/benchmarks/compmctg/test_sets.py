@@ -70,14 +70,6 @@ def test_samples_are_marked_under_one_split_and_under_all() -> None:
     assert not any(sample.context["unseen"] for sample in original)
 
 
-def test_the_arm_of_the_embedded_corpus_has_what_the_split_shows() -> None:
-    pair = COMPMCTG.load(name_of("compmctg_mini", "fewshot", "1"))
-    shown = Counter(combination_in(sample) for sample in pair.arms[0].samples)
-    unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
-    assert set(shown.values()) == {200}
-    assert (len(shown), len(unseen), shown.keys() & unseen) == (3, 9, set())
-
-
 def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) -> None:
     cases = compmctg.cases(data_dir, "yelp")
     compmctg.write(folder, "yelp", "gen", cases)

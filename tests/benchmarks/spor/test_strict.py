@@ -1,32 +1,16 @@
 """The strict sets; that they meet every requirement is shown in `tests/aspects/test_check.py`."""
 
-import random
 from pathlib import Path
 from types import NoneType
 
 import pytest
 
-from spor_tasks.aspects import build, order_invariance
 from spor_tasks.benchmarks.spor import shipped
 from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Hidden, Orders, SetName, challenge_of
+from spor_tasks.core.sample import Hidden, Orders, SetName
 from spor_tasks.corpora.embedded import MINI
 from tests.support.soak import soak
-
-EMBEDDED = [spec.name for spec in SPOR.sets() if spec.name.corpus == "mini"]
-
-
-def test_the_embedded_corpus_has_sets_of_every_aspect() -> None:
-    pairs = [SPOR.load(name) for name in EMBEDDED]
-    assert {pair.name.aspect for pair in pairs} == {*SPOR.groups}
-    assert min(len(pair.test.samples) for pair in pairs) > 30
-    main = SPOR.load(SetName("order_invariance", "mini", "strict", "main")).test.samples
-    drawn = order_invariance.shown_twice(build._testable(MINI.read()), random.Random(0))
-    assert main == drawn
-    for sample in SPOR.load(SetName("rule_learnability", "mini", "strict")).test.samples:
-        assert challenge_of(sample, Hidden).phrases
-        assert any(unit[0].startswith("Entity ") for unit in sample.units)
 
 
 @pytest.mark.real_data
