@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
-import pytest
 
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
@@ -90,6 +90,10 @@ def run(
     return replace(result, logged=Logged(ids, np.arange(n), columns, ids))
 
 
+def acc(split: int, value: float, **settings: Any) -> Run:  # noqa: ANN401 - what run takes
+    return run(YELP[split], {"mctg_acc": float(value)}, **settings)
+
+
 def put_together(runs: Iterable[Run]) -> tuple[tuple[Comparison, ...], list[Problem]]:
     whole, problems = pooled(runs)
     return comparisons(whole)[0], problems
@@ -106,65 +110,11 @@ def grids_of(*runs: Run) -> tuple[Grid, ...]:
 # --- Splits together ------------------------------------------------------------------------------
 
 
-def test_accuracies_are_means_over_splits_and_the_gap_is_theirs() -> None:
-    rows = together(run(YELP[0], halves(80, 40)), run(YELP[1], halves(60, 54)))
-    found = {each.metric: each.arms[0] for each in rows}
-    means = {name: cell.mean for name, cell in found.items()}
-    assert (means["mctg_acc_id"], means["mctg_acc_comp"], means[GAP]) == (70, 47, -23)
-    assert means["mctg_gap"] == pytest.approx(100 * (70 - 47) / 70)  # not the mean of 50 and 10
-    assert {each.part for each in rows} == {None}
-    for metric in ("mctg_acc", "mctg_gap", GAP):
-        value, interval = found[metric].values[0], found[metric].interval
-        assert interval
-        assert interval.source == "samples"
-        assert interval.low - 1e-4 <= value <= interval.high + 1e-4
-        # All samples of a half are alike, so that only scores of both halves vary.
-        assert (interval.high - interval.low > 1) is (metric == "mctg_acc")
-
-
-def test_splits_are_weighed_by_their_texts() -> None:
-    (found,) = together(
-        run(YELP[0], {"mctg_acc": 80.0}, n=30), run(YELP[1], {"mctg_acc": 40.0}, n=10)
-    )
-    assert (found.arms[0].mean, found.n) == (70, 40)
-
-
-def test_the_interval_is_over_the_seeds_that_every_split_has() -> None:
-    scores = ((80.0, 82.0, 84.0), (60.0, 62.0))
-    (found,) = together(
-        *(
-            run(spec, {"mctg_acc": score}, seed=seed)
-            for spec, of_split in zip(YELP, scores, strict=False)
-            for seed, score in enumerate(of_split)
-        )
-    )
-    cell = found.arms[0]
-    assert (cell.values, cell.seeds) == ((70.0, 72.0), (0, 1))
-    assert cell.interval
-    assert cell.interval.source == "runs"
-    assert cell.interval.low < 71 < cell.interval.high
-    assert any("seeds" in note for note in cell.notes)
-
-
 def test_splits_without_a_common_seed_have_no_score() -> None:
     score = {"mctg_acc": 80.0}
     found, problems = put_together([run(YELP[0], score), run(YELP[1], score, seed=7)])
     assert found == ()
     assert "no training seed" in str(problems[0])
-
-
-def test_files_that_differ_on_a_split_leave_it_out() -> None:
-    one, two = (run(spec, {"mctg_acc": 80.0}) for spec in YELP[:2])
-    copy = replace(two, file=Path("copy"))
-    (same,) = together(one, two, copy)
-    (found,) = together(one, two, replace(copy, scores={"mctg_acc": 70.0}))
-    assert (same.n, found.n) == (20, 10)
-
-
-def test_without_samples_splits_are_not_put_together() -> None:
-    runs = [replace(run(spec, {"mctg_acc": 80.0}), logged=None) for spec in YELP[:2]]
-    (found, *_), _ = put_together(runs)
-    assert "samples" in (found.arms[0].reason or "")
 
 
 def test_the_same_thing_under_another_split_is_another_thing() -> None:
@@ -202,6 +152,16 @@ def layouts() -> Iterator[tuple[str, Iterable[Grid]]]:
     for corpus, protocol in (("mixture", "holdout"), ("yelp", "fewshot")):  # one is published
         one = together(run(specs(corpus, protocol)[0], {"mctg_acc": 80.0}))
         yield f"{corpus}, {protocol}", COMPMCTG.grids([*one, *COMPMCTG.published(one)])
+    # The gap is 100 * (70 - 47) / 70, not the mean of 50 and 10.
+    yield "Two splits", grids_of(tuned[0], run(YELP[1], halves(60, 54)))
+    yield "Splits of 30 and 10 texts", grids_of(acc(0, 80, n=30), acc(1, 40))
+    seeds = [acc(0, 80 + 2 * seed, seed=seed) for seed in range(3)]
+    yield "Seeds of every split", grids_of(*seeds, acc(1, 60), acc(1, 62, seed=1))
+    copy = replace(acc(1, 80), file=Path("copy"))
+    yield "The same file twice", grids_of(acc(0, 80), acc(1, 80), copy)
+    other_copy = replace(copy, scores={"mctg_acc": 70.0})
+    yield "Files that differ on a split", grids_of(acc(0, 80), acc(1, 80), other_copy)
+    yield "No samples", grids_of(*(replace(acc(n, 80), logged=None) for n in (0, 1)))
     yield "One split", grids_of(tuned[3])
     yield "Two splits, one by another model too", grids_of(*tuned[:2], other)
     yield "A model without tuning", grids_of(untuned)
