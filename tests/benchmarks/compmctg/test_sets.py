@@ -80,6 +80,16 @@ def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) 
     assert pairs[-1].arms[0].samples[0].references == (cases[0]["review"],)
 
 
+@pytest.mark.parametrize("values", [{}, {**YELP.as_row(YELP.combinations[0]), "tense": "Odd"}])
+def test_a_text_without_a_value_of_the_space_is_refused(
+    folder: Path, values: dict[str, str]
+) -> None:
+    path = compmctg.write(folder, "yelp", "gen", [{"review": "A text.", **values}])
+    with pytest.raises(CorpusError, match="must be one of") as caught:
+        len(COMPMCTG.load(name_of("yelp", "holdout", "1")).arms[0].samples)
+    assert caught.value.where == f"{path}:1"
+
+
 def test_without_files_only_the_arm_is_missing(folder: Path) -> None:
     pair = COMPMCTG.load(name_of("mixture", "holdout", "0"))
     assert len(pair.test.samples) == 2800
