@@ -88,7 +88,7 @@ def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> Non
 
 
 @pytest.mark.usefixtures("data_dir", "viggo_dir")
-@pytest.mark.parametrize("corpus", ["viggo", soak("e2e"), "webnlg"])
+@pytest.mark.parametrize("corpus", ["viggo", soak("webnlg"), soak("e2e")])
 def test_every_twin_is_the_one_that_was_published(corpus: str) -> None:
     samples = [*registry().get("corpus", corpus).everything()]
     for spec in named.available():

@@ -75,7 +75,9 @@ eq{hop{all_rows; height}; 1}
 and{count{all_rows}; only{all_rows}}
 only{count{all_rows}}
 """
+VERDICTS |= {f"only{{filter_eq{{all_rows; name; {'a' * 999}$}}}}": False}
 VERDICTS |= dict.fromkeys([*BROKEN.splitlines(), "only{" * 65 + "}" * 65])
+VERDICTS |= {f"only{{filter_eq{{all_rows; name; {'a' * 1000}$}}}}": None}  # too long
 
 
 @pytest.mark.parametrize("program", VERDICTS)
