@@ -85,6 +85,7 @@ def test_a_program_has_a_verdict_and_a_broken_one_has_none(program: str) -> None
     assert verdict(program, CITIES) is VERDICTS[program]
 
 
+MOST_FREQUENT = "eq{most_freq{all_rows; b}; None}"
 TWICE = Table(("a", "a", "b # c"), (("1", "x", "3 # 4"),))
 
 
@@ -95,6 +96,7 @@ TWICE = Table(("a", "a", "b # c"), (("1", "x", "3 # 4"),))
         (TWICE, "eq{hop{all_rows; a.1}; x}", True),
         (TWICE, "eq{hop{all_rows; b # c}; 3 # 4}", True),
         (Table((), ()), "eq{count{all_rows}; 0}", True),
+        (Table(("a", "b"), (("1", "x"), ("2", ""), ("3", ""))), MOST_FREQUENT, None),
         (Table(("a", "b"), (("1", "x"), ("2", "y"))), "first{all_rows; top{all_rows}}", None),
     ],
 )
