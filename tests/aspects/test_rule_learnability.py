@@ -137,3 +137,9 @@ def test_the_one_arm_is_the_training_set_and_something_must_be_hidden() -> None:
         assert caught.value.remedy
     with pytest.raises(SplitError, match="no sample has the attribute 'hull' to hide"):
         build(PLACES, PLACES, random.Random(0), ["hull"])
+
+
+def test_values_of_a_named_attribute_are_hidden_in_any_corpus() -> None:
+    tested = boat(("It has Norse food.",), ("food", "Norse"))
+    (hidden,) = build(PLACES, [tested], random.Random(0), ["food"]).test.samples
+    assert hidden_in(hidden) == (("food", "Value A"),)
