@@ -53,10 +53,11 @@ def write(
     if out is not None:
         save(out, document.files("report"))  # before the samples, which may take minutes
         browsed = browser.browse(report.samples)
-        drawn = plots.draw(report.measured, browsed.outcomes)
+        rows, ranking = report.measured, leaderboard.document(rank(report))
+        drawn = plots.draw(rows, browsed.outcomes)
         for plot in drawn:
             save(out / "plots", plot.files)
-        save(out, {PAGE: page.page(report, browsed, drawn, rank(report).boards)})
+        save(out, {PAGE: page.page(document, ranking, rows, browsed, drawn)})
     return document
 
 

@@ -32,7 +32,7 @@ from spor_tasks.results.tables import (
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""
 
-LEGEND = (
+_LEGEND = (
     "Systems are ranked by their score after the arm that lacks what the test needs, or as is. "
     "[low, high] is a 95 % interval: for one run a bootstrap over clusters of samples, for several "
     "runs an interval over training seeds and samples, unless a note says otherwise. The rank is "
@@ -206,15 +206,15 @@ def document(leaderboard: Leaderboard) -> Document:
     """Return the boards as tables; JSON also has the runs of each system."""
     return Document(
         title="SPOR leaderboard",
-        grids=tuple(map(grid, leaderboard.boards)),
-        legend=LEGEND,
+        grids=tuple(map(_grid, leaderboard.boards)),
+        legend=_LEGEND,
         problems=leaderboard.problems,
         fields=_FIELDS,
         rows=tuple(_row(board, entry) for board in leaderboard.boards for entry in board.entries),
     )
 
 
-def grid(board: Board) -> Grid:
+def _grid(board: Board) -> Grid:
     """Return a board as a table."""
     notes = Notes()
 

@@ -7,7 +7,7 @@ page's own script and style.
 
 import base64
 import hashlib
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -15,28 +15,32 @@ from markupsafe import Markup
 
 from spor_tasks import __version__
 from spor_tasks.report.browser import Browser
-from spor_tasks.report.collect import TRIAL, Report
-from spor_tasks.report.document import html_text
-from spor_tasks.report.leaderboard import LEGEND, Board, grid
+from spor_tasks.report.collect import TRIAL
+from spor_tasks.report.document import Document, html_text
 from spor_tasks.report.plots import Plot
-from spor_tasks.report.tables import document as tables_document
 from spor_tasks.results.benchmarks import benchmark
+from spor_tasks.results.rows import Comparison
 
 
 def page(
-    report: Report, browser: Browser, drawn: Sequence[Plot], boards: Iterable[Board] = ()
+    document: Document,
+    ranking: Document,
+    rows: Sequence[Comparison],
+    browser: Browser,
+    drawn: Sequence[Plot],
 ) -> str:
-    """Return the page; equal reports give equal text. Boards of a single system are left out."""
+    """Return the page of the rows, with their tables and boards; equal reports give equal text.
+
+    Boards of a single system are left out.
+    """
     style, script = _source("page.css"), _source("sample.js") + _source("page.js")
-    rows = report.measured
-    document = tables_document(report)
-    rankings = [each for each in map(grid, boards) if len(each.runs) > 1]
+    boards = [grid for grid in ranking.grids if len(grid.runs) > 1]
     content = {
         "tables": document.grids,
-        "leaderboard": rankings,
+        "leaderboard": boards,
         "plots": drawn,
         "samples": True,
-        "problems": [*report.problems, *browser.problems],
+        "problems": [*document.problems, *browser.problems],
     }
     return template().render(
         version=__version__,
@@ -47,10 +51,10 @@ def page(
         script=script,
         digests=(_digest(style), _digest(script)),
         sections=[name for name, each in content.items() if each],
-        tables=[("tables", "", document.grids), ("leaderboard", LEGEND, rankings)],
+        tables=[("tables", "", document.grids), ("leaderboard", ranking.legend, boards)],
         plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
         problems=content["problems"],
-        trials=[problem for problem in report.problems if problem.kind == TRIAL],
+        trials=[problem for problem in document.problems if problem.kind == TRIAL],
         footer=document.legend,
         chunks=browser.chunks,
     )

@@ -26,16 +26,11 @@ from spor_tasks.report.page import template
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.tables import Grid
 from tests.support import invented_runs
-from tests.support.html import chunk, packed_rows, tags_of
+from tests.support.html import chunk, packed_rows, page_of, tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE, town
 from tests.support.result_files import sample_row, write_result, write_samples
 
 TASK = "spor_systematicity_mini"
-
-
-def page_of(folder: Path) -> str:
-    found = report.collect([folder])
-    return page.page(found, browser.browse(found.samples), (), report.rank(found).boards)
 
 
 def write_run(folder: Path, name: str, samples: Sequence[Sample], **settings: Any) -> Path:  # noqa: ANN401 - of results

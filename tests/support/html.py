@@ -6,7 +6,11 @@ import json
 import re
 from collections.abc import Mapping
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
+
+from spor_tasks import report
+from spor_tasks.report import browser, leaderboard, page, tables
 
 
 class _Tags(HTMLParser):
@@ -24,6 +28,14 @@ def tags_of(html: str) -> list[tuple[str, dict[str, str | None]]]:
     parser.feed(html)
     parser.close()
     return parser.found
+
+
+def page_of(folder: Path) -> str:
+    """Return the page of the results in a folder, without plots, which take seconds."""
+    found = report.collect([folder])
+    ranking = leaderboard.document(report.rank(found))
+    browsed = browser.browse(found.samples)
+    return page.page(tables.document(found), ranking, found.measured, browsed, ())
 
 
 def chunk(html: str, number: int) -> Any:  # noqa: ANN401 - any JSON value
