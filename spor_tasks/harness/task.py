@@ -1,5 +1,6 @@
 """Our tasks inside lm-eval."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -24,6 +25,8 @@ from spor_tasks.harness.tokens import Tokens
 from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
+
+_log = logging.getLogger(__name__)
 
 # The keys of an adapter's manifest that go into the result.
 _ADAPTER_FACTS = (
@@ -240,9 +243,22 @@ class SporTask(host.HostTask):
                 request.filters = filters.names(self.config.filter_list[0])
         return requests
 
+    def _generation(self) -> dict[str, Any]:
+        """Return all settings that decide what is generated."""
+        own = checkpoints.generation_config(self.config.metadata)
+        stated = self.config.generation_kwargs or {}
+        return backends.resolved_generation(self._backend, stated, own)
+
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
-        backends.check_beams(self.config.task, self.config.generation_kwargs or {}, self._backend)
+        stated = self.config.generation_kwargs or {}
+        backends.check_beams(self.config.task, stated, self._backend)
+        if not self._tokens and (own := self._generation().keys() - {*stated, *backends.TOKEN_IDS}):
+            _log.warning(
+                "%s: the generation_config of the checkpoint also sets %s; only spor-hf ignores it",
+                self.config.task,
+                ", ".join(sorted(own)),
+            )
         if kwargs.get("apply_chat_template"):
             self._set_filters(for_untuned=True)
         with backends.without_thinking(
@@ -300,11 +316,7 @@ class SporTask(host.HostTask):
         digest = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
         facts |= {
             "demonstrations_sha256": digest,
-            "generation": backends.resolved_generation(
-                self._backend,
-                config["generation_kwargs"],
-                checkpoints.generation_config(config["metadata"]),
-            ),
+            "generation": self._generation(),
             "thinking": self._thinking,
         }
         if self._tokens:

@@ -322,12 +322,23 @@ def _signature(
         "fewshot_as_multiturn": str(
             content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
         ),
-        "generation": json.dumps(config.generation_kwargs, sort_keys=True),
+        "generation": json.dumps(_generation(config), sort_keys=True),
+        "thinking": str(facts.thinking),
         "backend": model.model,
         # The type of the weights as they were loaded, if the backend states it.
         "dtype": str(model.model_dtype or model.arguments.get("dtype")).removeprefix("torch."),
         "quantization": model.quantized,
     }
+
+
+def _generation(config: Config) -> dict[str, Any]:
+    """Return the settings of generation, with those of the checkpoint that acted.
+
+    Each model has token ids of its own.
+    """
+    resolved = config.metadata.spor.generation.items()
+    acted = {key: value for key, value in resolved if not key.endswith("_token_id")}
+    return {**config.generation_kwargs, **acted}
 
 
 def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[str, str]:

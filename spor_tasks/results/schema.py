@@ -98,6 +98,7 @@ class Facts(msgspec.Struct):
     held_out_reference: bool = False
     generation: dict[str, Any] = {}
     test_samples: int = 0
+    thinking: bool | None = None
     facts: str | None = None
     nli: str | None = None
     sp: str | None = None

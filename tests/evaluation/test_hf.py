@@ -126,6 +126,37 @@ def test_greedy_requests_of_a_task_end_where_its_filters_cut(
     assert all(request.args[1].keys() == keys for request in asked)
 
 
+FURTHER = {
+    "min_new_tokens": 20,
+    "encoder_no_repeat_ngram_size": 1,
+    "suppress_tokens": [*range(40, 80)],
+    "bad_words_ids": [[90], [91], [92]],
+    "exponential_decay_length_penalty": [1, 5.0],
+    "watermarking_config": {"greenlist_ratio": 0.25, "bias": 9.0},
+    "guidance_scale": 3.0,
+    "stop_strings": ["a", "e"],
+    "prompt_lookup_num_tokens": 3,
+    "sequence_bias": [[[50], 9.0]],
+    "temperature": 3.0,
+}
+
+
+@pytest.mark.parametrize("kind", ["bart", "gpt2"])
+def test_no_setting_of_a_checkpoint_acts(
+    kind: str, checkpoint: Callable[..., Path], tmp_path: Path
+) -> None:
+    texts = []
+    for name, own in (("plain", {}), ("set", FURTHER)):
+        folder = tmp_path / name
+        shutil.copytree(checkpoint(kind), folder)
+        file = folder / "generation_config.json"
+        before = json.loads(file.read_text()) if file.exists() else {}
+        file.write_text(json.dumps(before | own))
+        texts.append(written(load(folder, batch_size=3), requests(PROMPTS[:6], **GREEDY, until=[])))
+    assert texts[0] == texts[1]
+    assert any(texts[0])
+
+
 @pytest.mark.parametrize("name", ["hf", "spor-hf"])
 def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
     name: str, checkpoint: Callable[..., Path], tmp_path: Path

@@ -7,6 +7,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationConfig
 
 from spor_tasks.core.sample import Sample
+from spor_tasks.evaluation.generation import without_own_settings
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import filters
 from training.bases import Base
@@ -54,11 +55,12 @@ def _generate(
         pad_token_id=base.pad_id,
         decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
     )
-    output = model.generate(
-        input_ids=ids.to(model.device),
-        attention_mask=mask.to(model.device),
-        generation_config=settings,
-    )
+    with without_own_settings(model):
+        output = model.generate(
+            input_ids=ids.to(model.device),
+            attention_mask=mask.to(model.device),
+            generation_config=settings,
+        )
     begin = 1 if model.config.is_encoder_decoder else ids.shape[1]
     written: list[list[int]] = output[:, begin:].tolist()
     return written
