@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,12 @@ def test_commands_of_the_pages_are_commands(page: Path) -> None:
             assert all(Path(word).is_file() for word in words if word.startswith("configs/"))
         else:
             cli.parser().parse_args(words)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("path", sorted((REPOSITORY / "docs" / "benchmarks").glob("[a-z]*.py")))
+def test_benchmarks_can_be_imported(path: Path) -> None:
+    import_module(f"docs.benchmarks.{path.stem}")
 
 
 @pytest.mark.soak

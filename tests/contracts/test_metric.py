@@ -248,14 +248,13 @@ def test_saying_nothing_scores_nothing_and_the_texts_of_others_less(case: Case) 
     assert case.scores(others)[best.name].value < best.high / 2
 
 
-def test_values_are_of_declared_scores_and_every_output_counts_in_each_that_there_always_is(
-    case: Case,
-) -> None:
+def test_values_are_of_declared_scores_and_all_that_is_logged_is_json(case: Case) -> None:
     declared = {info.name: info for info in case.metric.scores}
-    for evidence in case.evidence(case.texts, case.nothing):
-        values = evidence.values
+    for values, details in case.evidence(case.texts, case.nothing):
         assert values.keys() <= declared.keys()
         assert json.loads(json.dumps(values, allow_nan=False)).keys() == values.keys()
+        assert details
+        json.dumps(details, allow_nan=False)
     scores = case.scores(case.texts, case.nothing)
     for name in (name for name, info in declared.items() if not info.of_some):
         assert scores[name].n + scores[name].unscored == 2 * len(case.samples)
@@ -280,13 +279,6 @@ def test_no_outputs_are_no_number(case: Case) -> None:
     assert [s.name for s in scores] == [i.name for i in case.metric.scores if not i.of_some]
     assert all(math.isnan(score.value) and score.n == 0 for score in scores)
     assert {score.signature for score in scores} == {case.metric.signature}
-
-
-def test_what_is_written_of_a_sample_is_json(case: Case) -> None:
-    outputs = case.outputs(case.texts)
-    for judgement in case.metric.judge(case.samples, outputs):
-        assert judgement.details
-        json.dumps(judgement.details, allow_nan=False)
 
 
 def test_metric_and_evidence_go_to_other_processes(case: Case) -> None:

@@ -15,7 +15,7 @@ _MOST_REQUESTS = 200
 class Server:
     """Where the server listens, and the bodies of the requests that it answered."""
 
-    url: str = ""
+    url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -25,24 +25,13 @@ def serve(write: Callable[[str], str | None]) -> Iterator[Server]:
 
     It listens on the loopback interface only, and answers no more than a few hundred requests.
     """
-    server = Server()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_error(404)
-
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(body)
-            chat = self.path == "/v1/chat/completions"
-            texts = (
-                [body["messages"][-1]["content"]]
-                if chat
-                else [body["prompt"]]
-                if isinstance(body["prompt"], str)
-                else body["prompt"]
-            )
-            answers = [write(text) for text in texts]
+            asked = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
+            answers = [write(text) for text in ([asked] if isinstance(asked, str) else asked)]
             if None in answers or len(server.requests) > _MOST_REQUESTS:
                 self.send_error(500)
                 return
@@ -50,23 +39,18 @@ def serve(write: Callable[[str], str | None]) -> Iterator[Server]:
                 {"index": number, "message": {"content": answer}, "text": answer}
                 for number, answer in enumerate(answers)
             ]
-            content = json.dumps({"choices": choices}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(content)
+            self.wfile.write(json.dumps({"choices": choices}).encode())
 
         def log_message(self, *_: object) -> None:
             """Keep quiet."""
 
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.url = f"http://127.0.0.1:{listener.server_port}/v1"
-    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield server
-    finally:
-        listener.shutdown()
-        thread.join()
-        listener.server_close()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
+        server = Server(f"http://127.0.0.1:{listener.server_port}/v1")
+        threading.Thread(target=listener.serve_forever, args=(0.05,)).start()
+        try:
+            yield server
+        finally:
+            listener.shutdown()
