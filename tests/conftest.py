@@ -10,6 +10,9 @@ from typing import Any
 import hypothesis
 import pytest
 
+# Models of tests are tiny: threads cost more than they bring. Libraries read this when imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # Time limits say more about who else uses the machine than about the code; `make soak` tries more.
 SOAK = bool(os.environ.get("SPOR_SOAK"))
 EXAMPLES = 1000 if SOAK else 60

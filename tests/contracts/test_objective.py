@@ -1,7 +1,6 @@
 """Requirements on every registered objective."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import peft
@@ -44,20 +43,21 @@ def samples_of(name: str) -> Sequence[Sample]:
     return tuple(sample for sample in atom.samples if len(sample.units) == 1)[:4]
 
 
-@pytest.fixture(params=["llama", "t5"])
-def base(request: pytest.FixtureRequest, tmp_path: Path) -> Base:
-    save_base(request.param, tmp_path)
-    return load_base(ModelConfig(str(tmp_path)))
+@pytest.fixture(scope="module", params=["llama", "t5"])
+def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Base:
+    folder = tmp_path_factory.mktemp(request.param)
+    save_base(request.param, folder)
+    return load_base(ModelConfig(str(folder)))
 
 
-@pytest.fixture(params=ADDITIVE)
+@pytest.fixture(scope="module", params=ADDITIVE)
 def objective(request: pytest.FixtureRequest, base: Base) -> Likelihood:
     kind = find_objective(request.param)
     material = Material(samples_of(request.param), base)
     return kind(kind.settings(**SETTINGS.get(request.param, {})), material)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def run(base: Base) -> Run:
     """Return a run whose adapter already does something, as fresh ones do not."""
     with seeded(0, torch.device("cpu")):
@@ -68,7 +68,7 @@ def run(base: Base) -> Run:
     return Run(model.eval(), OptimizationConfig())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def batch_of(base: Base, run: Run) -> Callable[[Sequence[Row]], Batch]:
     return lambda rows: load_batch(rows, base.pad_id, run.model)
 

@@ -11,8 +11,6 @@ import transformers
 
 from tests.support.tiny_bases import make_model, make_tokenizer
 
-torch.set_num_threads(1)  # for models this small, threads cost more than they bring
-
 _TOKENS = 259
 _END = 2
 # How eagerly each ends a text.

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import AttributeValue, Sample, SetName, Split, SplitPair, Triple
@@ -14,8 +13,6 @@ from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
 from training.config import TrainingConfig, parse_config
 from training.lora import TrainingResult, train
-
-torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
 
 @pytest.fixture(scope="session")
