@@ -12,7 +12,6 @@ from lm_eval import simple_evaluate
 from spor_tasks.benchmarks.totto.benchmark import TOTTO
 from spor_tasks.core import files
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import SetName
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
@@ -76,13 +75,6 @@ def test_samples_of_the_test_set_become_a_submission(real: Path) -> None:
     assert len(lines) == 31
     assert lines.pop() == ""
     assert all(lines)
-
-
-@pytest.mark.usefixtures("folder")
-def test_without_the_corpus_the_error_says_how_to_get_it() -> None:
-    with pytest.raises(CorpusError) as caught:
-        run("totto")
-    assert "spor data fetch --corpus totto" in str(caught.value)
 
 
 def test_demonstrations_are_of_the_training_set(real: Path, totto_dir: Path) -> None:
