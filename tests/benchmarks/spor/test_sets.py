@@ -1,23 +1,38 @@
-"""The released sets as they are, and never a file that is not one of them."""
+"""The sets of SPOR: the released ones as they are and as the paper counts them, and strict ones.
+
+That the strict sets satisfy every requirement is shown in `tests/aspects/test_check.py`.
+"""
 
 import hashlib
 import json
 from pathlib import Path
+from types import NoneType
 
 import pytest
 
 from spor_tasks.benchmarks.spor import released as published
+from spor_tasks.benchmarks.spor import shipped
 from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core import codec, files
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, SampleMaker, SetName, SplitPair
+from spor_tasks.core.errors import CorpusError, SplitError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import (
+    AttributeValue,
+    CorpusSamples,
+    Hidden,
+    Orders,
+    SampleMaker,
+    SetName,
+    SplitPair,
+)
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
+from spor_tasks.corpora.embedded import MINI
 from spor_tasks.corpora.sources import Repository
 from spor_tasks.corpora.webnlg import reader as webnlg
 from tests.oracles.webnlg import read_test as read_webnlg_test
-from tests.support.soak import some
+from tests.support.soak import soak, some
 
 RELEASED = [spec for spec in SPOR.sets() if spec.name.protocol == "published"]
 
@@ -130,3 +145,98 @@ def test_every_sample_has_the_id_that_the_corpus_gives_it(
             for sample in split.samples:
                 assert sample.units == by_id[sample.id].units
                 assert sample.references == by_id[sample.id].references
+
+
+# --- The paper's counts (sections 2.1 and 3) ------------------------------------------------------
+
+# training samples, test samples, distinct units
+SIZES = {"webnlg": (13_211, 2_179, 3_873), "e2e": (6_735, 1_635, 45)}
+# samples and units of Atom, of Combination, and test samples
+SYSTEMATICITY = {
+    "webnlg": ((4_717, 9_636), (3_256, 8_267), 2_360),
+    "e2e": ((3_351, 13_311), (1_390, 7_043), 156),
+}
+TESTS = {
+    "webnlg": {
+        ("productivity", "n3"): 219,
+        ("productivity", "n4"): 153,
+        ("productivity", "n5"): 99,
+        ("order_invariance", "main"): 1_559,
+        ("rule_learnability", None): 1_614,
+    },
+    "e2e": {
+        ("productivity", "n3"): 1_314,
+        ("productivity", "n4"): 1_002,
+        ("productivity", "n5"): 477,
+        ("order_invariance", "main"): 1_623,
+        ("rule_learnability", None): 1_440,
+    },
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("corpus", SIZES)
+def test_the_corpora_are_as_large_as_the_paper_says(corpus: str, data_dir: Path) -> None:
+    read: CorpusSamples = registry().get("corpus", corpus).read(data_dir)
+    test = tuple(read.test)
+    if corpus == "webnlg":  # the paper counts test samples whose triples are partly unknown
+        test = read_webnlg_test(data_dir)
+    units = {unit for sample in (*read.train, *test) for unit in sample.units}
+    assert (len(read.train), len(test), len(units)) == SIZES[corpus]
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("corpus", SIZES)
+def test_the_released_sets_are_as_large_as_the_paper_says(
+    corpus: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    pair = SPOR.load(SetName("systematicity", corpus, "published"))
+    atom, combination = (
+        (len(arm.samples), sum(len(sample.units) for sample in arm.samples)) for arm in pair.arms
+    )
+    assert (atom, combination, len(pair.test.samples)) == SYSTEMATICITY[corpus]
+    found = {
+        (aspect, part): len(SPOR.load(SetName(aspect, corpus, "published", part)).test.samples)
+        for aspect, part in TESTS[corpus]
+    }
+    assert found == TESTS[corpus]
+
+
+# --- Strict sets ----------------------------------------------------------------------------------
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("aspect", "part", "count"),
+    [
+        ("order_invariance", "main", 1_553),
+        soak("order_invariance", "cwio", 1_750),
+        soak("order_invariance", "performance", 2_140),
+        soak("rule_learnability", None, 1_584),
+    ],
+)
+def test_only_samples_of_unknown_triples_are_missing(
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, aspect: str, part: str | None, count: int
+) -> None:
+    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+    released, pair = (
+        SPOR.load(SetName(aspect, "webnlg", protocol, part)) for protocol in ("published", "strict")
+    )
+    assert pair.arms == released.arms
+    assert len(pair.test.samples) == count
+    remaining = iter(released.test.samples)
+    assert all(sample in remaining for sample in pair.test.samples)
+    triples = {unit for sample in pair.arms[0].samples for unit in sample.units}
+    for sample in pair.test.samples:
+        if not isinstance(sample.challenge, Hidden):
+            assert triples.issuperset(sample.units)
+    kind = {"main": Orders, None: Hidden}.get(part, NoneType)
+    assert all(isinstance(sample.challenge, kind) for sample in pair.test.samples)
+
+
+def test_a_list_of_samples_is_of_one_corpus_in_its_order() -> None:
+    with pytest.raises(SplitError, match="made of other samples") as caught:
+        shipped.load("e2e", MINI.read().samples)
+    assert caught.value.where == "systematicity_e2e: atom"
+    assert caught.value.remedy
