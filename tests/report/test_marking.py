@@ -1,5 +1,6 @@
 """Marks on outputs: where units stand, which are missing, what leaks, and as the metrics say."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Tripl
 from spor_tasks.metrics.copy_rule import normalized, origins, verdicts
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.report import marking
-from spor_tasks.report.marking import Fault, Marked, Span, faults_of
+from spor_tasks.report.marking import KINDS, Fault, Marked, Span, faults_of
 from spor_tasks.text import align, filters
 from spor_tasks.text.filters import first_line
 from spor_tasks.text.normalize import clean, token_spans
@@ -28,6 +29,7 @@ CHESS = Sample("7", "mini", (Triple("Chess", "country", "United_States"),), ())
 HIDDEN = Hidden((("Low", "Entity 1"),))
 PORT = Sample("2", "mini", (Triple("Entity 1", "harbour", "Old Basin"),), (), challenge=HIDDEN)
 RATING = AttributeValue("customer rating", "Value A out of 5")
+ENDS = replace(SHIP, units=SHIP.units[:1])  # both ends decide
 INN = Sample("3", "e2e", (RATING,), (), {"name": "The Gull"}, Hidden((RATING,)))
 PIER = Sample(
     "5",
@@ -43,104 +45,78 @@ def mark(sample: Sample, output: str) -> Marked:
     return marking.mark(sample, output, filters.apply(filters.UNTUNED, output))
 
 
-def labelled(sample: Sample, output: str) -> list[tuple[str, str]]:
-    """Return each marked stretch with its labels."""
-    return [
-        (output[start:end], " ".join(f"{kind} {number}" for kind, number in labels))
-        for start, end, labels in mark(sample, output).marks
-    ]
+def shown(found: Marked) -> str:
+    """Return an output with its marks in brackets, as on the terminal."""
+    text, at = "", 0
+    for start, end, labels in found.marks:
+        signs = " ".join(KINDS[kind].sign.format(number) for kind, number in labels)
+        text += f"{found.output[at:start]}[{signs}: {found.output[start:end]}]"
+        at = end
+    return text + found.output[at:]
+
+
+PLACES = "[0: Morvmouth], [1: 46 metres]"
 
 
 @pytest.mark.parametrize(
-    ("sample", "output", "marks"),
+    ("sample", "marked", "faults"),
     [
+        (SHIP, "From [0: Morvmouth], the Amber Heron measures [1: 46  metres].", ""),
+        (SHIP, "Amber Heron is based in [0: Morvmouth].", "unit missing"),
+        (SHIP, "[1: 46] long [1: metres], and in [0: Morvmouth].", ""),
+        (ENDS, "[0: Amber Heron] is in [0: Morvmouth].", ""),
+        (PIER, "At [0: The Old ][0 1: Pier].", ""),
+        (PORT, " At  [= 0: ENTITY   1] and [!: low]  lies [0: Old Basin].", "leak"),
+        (PORT, "Yel[(!): low] [=: Entity 1].", "leak, unit missing"),
+        (PORT, "Yel[(!): low], [!: low].", "leak, phrase missing, unit missing"),
+        (PORT, "The [=: 1st entity].", "unit missing"),
+        (PORT, "([=: 1]).", "unit missing"),
+        (INN, "It got [= 0: value  A out of 5].", ""),
+        (INN, "It got [=: a out of 5].", "unit missing"),
+        (SHIP, "From [0: Morvmouth], [1: 46 metres].", ""),
+        (PORT, "At [= 0: Entity 1] and [!: low] lies [0: Old Basin].", "leak"),
+        (PORT, "Old Basin is a harbour.", "phrase missing, unit missing"),
+        (SHIP, "[0: Morvmouths], [1: 46 metre].", ""),
+        (SHIP, "[0?: Marvmuth], [1: 46 metres].", "unit in doubt"),
+        (SHIP, "[0: Morvmouth], [1?: 45 metres].", "unit in doubt"),
+        (SHIP, "[0: Morvmouth], [1?: 46].", "unit in doubt"),
+        (ELM, "Near the [0?: Elms].", "unit in doubt"),  # too short to be inflected
+        (CHESS, "[0: Chess] is [0: American].", ""),  # a synonym
+        (SHIP, "", "empty, unit missing"),
+        (SHIP, "  ", "empty, unit missing"),
+        (SHIP, "\n", "empty, unit missing"),
+        (SHIP, '"', "empty, unit missing"),
+        (SHIP, "...", "empty, unit missing"),
+        (SHIP, "<think>\nAmber Heron", "empty, unit missing, several lines"),
+        (ORDERED, "[1: 46 metres], [0: Morvmouth].", "odd order"),
+        (ORDERED, "[0: Morvmouth], [1: 46 metres].", ""),
+        (ORDERED, "[1: 46 metres].", "unit missing"),  # only a faithful output has an order
+        (SHIP, "[1: 46 metres], [0: Morvmouth].", ""),
+        (SHIP, f"A/S A/S A/S A/S A {PLACES}.", "repetition"),
+        (SHIP, f"so so so so so so so {PLACES}.", "repetition"),
         (
             SHIP,
-            "From Morvmouth, the Amber Heron measures 46  metres.",
-            [("Morvmouth", "unit 0"), ("46  metres", "unit 1")],
+            f"In the port of the town there, in the port of the town there, {PLACES}.",
+            "repetition",
         ),
-        (SHIP, "Amber Heron is based in Morvmouth.", [("Morvmouth", "unit 0")]),
-        (
-            SHIP,
-            "46 long metres, and in Morvmouth.",
-            [("46", "unit 1"), ("metres", "unit 1"), ("Morvmouth", "unit 0")],
-        ),
-        (  # where both ends decide
-            replace(SHIP, units=SHIP.units[:1]),
-            "Amber Heron is in Morvmouth.",
-            [("Amber Heron", "unit 0"), ("Morvmouth", "unit 0")],
-        ),
-        (PIER, "At The Old Pier.", [("The Old ", "unit 0"), ("Pier", "unit 0 unit 1")]),
-        (
-            PORT,
-            " At  ENTITY   1 and low  lies Old Basin.",
-            [("ENTITY   1", "phrase 0 unit 0"), ("low", "leak 0"), ("Old Basin", "unit 0")],
-        ),
-        (PORT, "Yellow Entity 1.", [("low", "inner leak 0")]),
-        (PORT, "Yellow, low.", [("low", "inner leak 0"), ("low", "leak 0")]),
-        (PORT, "The 1st entity.", [("1st entity", "phrase 0")]),
-        (PORT, "(1).", [("1", "phrase 0")]),
-        (INN, "It got value  A out of 5.", [("value  A out of 5", "phrase 0 unit 0")]),
-        (INN, "It got a out of 5.", [("a out of 5", "phrase 0")]),
+        (SHIP, f"The town is known for soup. The town is known for soup. {PLACES}.", "repetition"),
+        (SHIP, f"The town is known for soup, a town is known for soup. {PLACES}.", ""),
+        (SHIP, f"of the of the of the {PLACES}.", ""),
+        (SHIP, f"In the port of the town there, in the port of the town, {PLACES}.", ""),
+        (SHIP, "[0: Morvmouth], [1: 46 metres] and", "unfinished"),
+        (SHIP, '[0: Morvmouth], [1: 46 metres]."', ""),
+        (SHIP, "[0: Morvmouth], [1: 46 metres]!", ""),
+        (SHIP, "[0: Morvmouth], [1: 46 metres].) ", ""),
+        (SHIP, "[0: Morvmouth], [1: 46 metres…]", ""),
+        (TERSE, "[0: Morvmouth], [1: 46 metres]", ""),
     ],
 )
-def test_units_phrases_and_leaks_are_marked_where_they_stand(
-    sample: Sample, output: str, marks: list[tuple[str, str]]
+def test_units_phrases_and_leaks_are_marked_where_they_stand_and_faults_are_named(
+    sample: Sample, marked: str, faults: str
 ) -> None:
-    assert labelled(sample, output)[: len(marks)] == marks
-
-
-@pytest.mark.parametrize(
-    ("sample", "output", "faults"),
-    [
-        (SHIP, "From Morvmouth, 46 metres.", ()),
-        (SHIP, "Amber Heron is based in Morvmouth.", (Fault.UNIT,)),
-        (PORT, "At Entity 1 and low lies Old Basin.", (Fault.LEAK,)),
-        (PORT, "Old Basin is a harbour.", (Fault.PHRASE, Fault.UNIT)),
-        (SHIP, "Morvmouths, 46 metre.", ()),
-        (SHIP, "Marvmuth, 46 metres.", (Fault.DOUBT,)),
-        (SHIP, "Morvmouth, 45 metres.", (Fault.DOUBT,)),
-        (SHIP, "Morvmouth, 46.", (Fault.DOUBT,)),
-        (ELM, "Near the Elms.", (Fault.DOUBT,)),  # too short to be inflected
-        (CHESS, "Chess is American.", ()),  # a synonym
-        *(
-            (SHIP, output, (Fault.EMPTY, Fault.UNIT))
-            for output in ("", "  ", "\n", '"', "...", "<think>\nAmber Heron")
-        ),
-        (ORDERED, "46 metres, Morvmouth.", (Fault.ORDER,)),
-        (ORDERED, "Morvmouth, 46 metres.", ()),
-        (ORDERED, "46 metres.", (Fault.UNIT,)),  # only a faithful output has an order
-        (SHIP, "46 metres, Morvmouth.", ()),
-        *(
-            (SHIP, f"{output} Morvmouth, 46 metres.", (Fault.REPETITION,))
-            for output in (
-                "A/S A/S A/S A/S A",
-                "so so so so so so so",
-                "In the port of the town there, in the port of the town there,",
-                "The town is known for soup. The town is known for soup.",
-            )
-        ),
-        *(
-            (SHIP, f"{output} Morvmouth, 46 metres.", ())
-            for output in (
-                "The town is known for soup, a town is known for soup.",
-                "of the of the of the",
-                "In the port of the town there, in the port of the town,",
-            )
-        ),
-        (SHIP, "Morvmouth, 46 metres and", (Fault.UNFINISHED,)),
-        *(
-            (SHIP, f"Morvmouth, 46 {end}", ())
-            for end in ('metres."', "metres!", "metres.) ", "metres…")
-        ),
-        (TERSE, "Morvmouth, 46 metres", ()),
-    ],
-)
-def test_faults_of_an_output(sample: Sample, output: str, faults: tuple[Fault, ...]) -> None:
+    output = re.sub(r"\[[^]:]+: (.*?)\]", r"\1", marked, flags=re.DOTALL)
     found = mark(sample, output)
-    assert found.faults[: max(len(faults), 2)] == faults
-    kinds = {label.kind for _, _, labels in found.marks for label in labels}
-    assert ("doubtful unit" in kinds) is (Fault.DOUBT in faults)
+    assert (shown(found), ", ".join(found.faults)) == (marked, faults)
 
 
 def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
