@@ -44,6 +44,11 @@ def test_samples_are_the_same_at_random_as_in_order(file: FileSamples) -> None:
         file[40]
     file.path.write_bytes(file.path.read_bytes().rstrip())  # a last line without an end
     assert reader.read(file.path)[39] == in_order[39]
+    lines = file.path.read_bytes().splitlines(keepends=True)
+    file.path.write_bytes(b"".join([*lines[:4], b"{\n", *lines[5:]]))
+    with pytest.raises(CorpusError) as caught:
+        reader.read(file.path)[4]
+    assert caught.value.where == f"{file.path}:5"
 
 
 def test_its_digest_is_that_of_the_file(file: FileSamples) -> None:
