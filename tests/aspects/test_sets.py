@@ -253,13 +253,8 @@ def test_damaged_files(tmp_path: Path, name: str, damage: Callable[[bytes], byte
 @pytest.mark.parametrize(
     "change",
     [
-        {"kind": "adapter"},
-        {"schema": 2},
-        {"aspect": "colour"},
-        {"aspect": "productivity"},
-        {"aspect": ["systematicity"]},
-        {"files": {}},
-        {"files": None},
+        *({"kind": "adapter"}, {"schema": 2}, {"files": {}}, {"files": None}),
+        *({"aspect": each} for each in ("colour", "productivity", ["systematicity"])),
     ],
 )
 def test_another_manifest_is_refused(tmp_path: Path, change: dict[str, object]) -> None:

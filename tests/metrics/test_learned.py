@@ -91,7 +91,9 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
         (NliAcc, stated(rows=[["a", "b", "c", "d"]]), "Oslo is a city .", []),
     ],
 )
-def test_items(metric: type[Learned], sample: Sample, output: str, items: list[Any]) -> None:
+def test_items_of_a_model(
+    metric: type[Learned], sample: Sample, output: str, items: list[Any]
+) -> None:
     model = Fixed(*[0.9] * 9)
     judge(metric(model), sample, output)
     assert model.items == items

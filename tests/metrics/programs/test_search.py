@@ -86,7 +86,9 @@ NUMBERS = st.tuples(st.sampled_from(["points", None]), st.floats() | st.integers
 
 
 @given(st.lists(TEXTS, max_size=2), st.lists(NUMBERS, max_size=2))
-def test_links(texts: list[tuple[str, str]], numbers: list[tuple[str | None, float | str]]) -> None:
+def test_any_link(
+    texts: list[tuple[str, str]], numbers: list[tuple[str | None, float | str]]
+) -> None:
     sentence = linked(
         sentence="and all the first not <ENTITY0> be more than at most after average none total .",
         tags=("JJS", "JJR"),
