@@ -173,6 +173,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
         "repetition_penalty": 1.3,
         "min_length": 12,
         "forced_bos_token_id": 1,
+        "top_k": 7,
     }
     file.write_text(json.dumps(json.loads(file.read_text()) | own))
     task = "spor_systematicity_mini"
@@ -203,6 +204,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
     facts = result["configs"][task]["metadata"]["spor"]["generation"]
     assert facts.items() >= neutral.items()
     assert facts["forced_bos_token_id"] == 1  # which the model needs
+    assert "top_k" not in facts  # without sampling it has no effect
 
 
 def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(

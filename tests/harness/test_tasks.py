@@ -110,7 +110,7 @@ def test_bad_metadata_is_refused(metadata: dict[str, Any], named: str, remedy: s
 
 def test_the_first_of_several_references_is_held_out() -> None:
     one, two = PAIR.test.samples[:2]
-    one = replace(one, references=one.references[:1])
+    one, two = replace(one, references=("a",)), replace(two, references=("b", "c"))
     (doc,) = documents.without_first_references(Split("test", (one, two)), "causal")
     assert (doc["held_out"], *doc["references"]) == two.references
     with pytest.raises(ConfigError, match="no sample of the test set has two references"):

@@ -237,6 +237,16 @@ def test_what_is_saved_gives_the_logits_of_what_was_trained(
     with torch.no_grad():
         torch.testing.assert_close(again(ids).logits, model(ids).logits, rtol=1e-4, atol=1e-5)
     assert not [name for name, weight in again.base.named_parameters() if weight.requires_grad]
+    with pytest.raises(ConfigError, match="its codes were cut off"):
+        model(ids[:, 1:])
+
+
+def test_the_codes_of_a_prompt_are_the_longest_that_it_begins_with(loaded: Base) -> None:
+    aspects = {"topic": ("Rain", "Rain or snow")}
+    model = CodedModel(loaded.model, loaded.tokenizer, aspects, Dcg)
+    short, long = (model.encode(codes([value])) for value in aspects["topic"])
+    assert {*short} != {*long}
+    assert len(short) == len(long) == model.width
 
 
 def test_what_cannot_read_a_checkpoint_says_so(
