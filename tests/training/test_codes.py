@@ -34,13 +34,14 @@ from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
 from tests.training.losses import objective_of
 from training.bases import Base, load_base
-from training.batches import load_batch
-from training.config import ModelConfig
-from training.encoding import IGNORED, Row
+from training.batches import load_batch, load_batches
+from training.config import ModelConfig, OptimizationConfig
+from training.encoding import IGNORED, Row, Step
 from training.lora import TrainingResult
 from training.objectives.codes import Coded
 from training.objectives.likelihood import find_objective
-from training.objectives.meta import Meta, without
+from training.objectives.meta import Meta, support, without
+from training.state import Run
 
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
 KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
@@ -99,6 +100,27 @@ def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
         assert len({*losses}) > 2
         model.get_output_embeddings().weight.mul_(1e6)  # exp(−L) would be 0 in any precision
         assert math.isfinite(objective.loss(model, batch).item())
+
+
+def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(
+    loaded: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = OptimizationConfig(batch_size=4)
+    of = {"of": "dcg", "of_settings": SIZES["dcg"]}
+    objective = objective_of("meta", loaded, CORPUS, settings, **of)
+    run, step = Run(with_vectors(objective), settings), Step(0, ((0, 8, 3, 6),))
+    batches = load_batches(step, objective.rows.rows, loaded.pad_id, run.model)
+    current = {objective.combinations[sample] for sample in batches[0].samples}
+    pools = []
+
+    def loss(coded: Coded, model: CodedModel, _: object) -> torch.Tensor:
+        pools.append({*coded.pool})
+        return model.vectors.task_vectors.sum()
+
+    monkeypatch.setattr(Coded, "loss", loss)
+    objective.step(run, batches, 1)
+    assert pools == [SEEN, {*support([*current], [*objective.pools])}]
+    assert len(pools[1]) < len(SEEN)
 
 
 # --- The published model -------------------------------------------------------------------------
