@@ -192,21 +192,21 @@ COARSE = tuple(in_variant(sample, "coarse_to_fine") for sample in SAMPLES)
 
 def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded: Base) -> None:
     settings = OptimizationConfig(batch_size=2, epochs=None, max_steps=5)
-    objective = objective_of("coarse_to_fine", loaded, COARSE, settings, template_epochs=2)
+    objective = objective_of("coarse_to_fine", loaded, COARSE, settings, template_epochs=3)
     rows, steps = objective.rows.rows, objective.steps()
     learned = [[label for label in row.labels if label >= 0] for row in (rows[0], rows[4])]
     assert list(map(loaded.tokenizer.decode, learned)) == [
         "[ENT] has [ENT] .</s>",
         "[ENT] has [ENT] . [SEP] Ann has 12 .</s>",
     ]
-    assert objective.judged_from == 2
+    assert objective.judged_from == 3
     read = [[number for batch in step.batches for number in batch] for step in steps]
-    for first, second in (read[0:2], read[2:4]):
+    for first, second in (read[0:2], read[2:4], read[4:6]):
         assert sorted(first + second) == [0, 1, 2, 3]
-    for first, second in (read[4:6], read[6:8]):
+    for first, second in (read[6:8], read[8:10]):
         assert sorted(first + second) == [4, 5, 6, 7]
-    assert set(read[8]) < {4, 5, 6, 7}
-    assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4]
+    assert set(read[10]) < {4, 5, 6, 7}
+    assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
 
 
 PLAIN = Sample("0", "e2e", (AttributeValue("name", "Bell"),), ("Bell.",))

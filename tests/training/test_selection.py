@@ -23,7 +23,7 @@ from training import selection
 from training.config import DataConfig, SelectionConfig
 from training.data import sets_of
 from training.lora import TrainingResult
-from training.selection import trained_on, unseen
+from training.selection import Judge, trained_on, unseen
 from training.state import Run
 
 Tune = Callable[..., TrainingResult]
@@ -228,11 +228,22 @@ def mini() -> SplitPair:
 def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     tune: Tune, mini: SplitPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both arms are judged by one set."""
+    """Both arms are judged by one set, and an interrupt loses neither scores nor weights."""
     second = property(lambda run: min(1, len(run.scores) - 1))
     monkeypatch.setattr(Run, "best_epoch", second)
     common = ("data.corpus=mini", "optimization.learning_rate=1e-2", "selection.samples=3")
     policy = ("selection.policy=dev-best", "selection.beams=2")
+    judge = Run.judge
+
+    def judge_twice(run: Run, how: Judge) -> object:
+        if len(run.scores) == 2:
+            raise KeyboardInterrupt
+        return judge(run, how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "judge", judge_twice)
+        with pytest.raises(KeyboardInterrupt):
+            tune(*common, *policy, "optimization.epochs=3", pair=mini, name="t5")
     judged = tune(*common, *policy, "optimization.epochs=3", pair=mini, name="t5")
     last = tune(*common, "optimization.epochs=2", pair=mini, name="t5", to="last")
     arm = ("data.arm=combination", "optimization.max_steps=1")

@@ -52,21 +52,6 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "adapter.unfinished"
 
 
-@pytest.mark.usefixtures("short_outputs")
-def test_scores_and_the_best_weights_are_gone_on_with_too(tune: Tune) -> None:
-    settings = (
-        *("data.corpus=mini", "data.limit=30", "optimization.epochs=3"),
-        *("selection.policy=dev-best", "selection.samples=2", "optimization.learning_rate=1e-2"),
-    )
-    whole = tune(*settings, to="whole").folder
-    cut(8, tune, *settings)
-    result = tune(*settings).folder
-    expected, found = (read_manifest(folder)["selection"] for folder in (whole, result))
-    assert len(found["scores"]) == 3
-    assert (found["scores"], found["epoch"]) == (expected["scores"], expected["epoch"])
-    assert (result / WEIGHTS).read_bytes() == (whole / WEIGHTS).read_bytes()
-
-
 def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_gone_on_with(
     configure: Callable[..., TrainingConfig], tune: Tune, place: Path
 ) -> None:
