@@ -14,16 +14,18 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.support.tiny_bases import save_base
-from training.adapters import add_lora
+from tests.training.losses import without_dropout
 from training.bases import Base, load_base
 from training.batches import Batch, load_batch
-from training.config import PAPER_LORA, ModelConfig, OptimizationConfig
+from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Row
 from training.objectives import OBJECTIVES
 from training.objectives.adversarial import false_pair
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
-from training.state import Run, seeded
+from training.state import Run
+
+torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
 OF_ASPECTS = {"dcg", "contrastive_prefix", "meta"}
 OF_TABLES = {"coarse_to_fine": "c2f", "adversarial": None}
@@ -59,13 +61,7 @@ def objective(request: pytest.FixtureRequest, base: Base) -> Likelihood:
 
 @pytest.fixture(scope="module")
 def run(base: Base) -> Run:
-    """Return a run whose adapter already does something, as fresh ones do not."""
-    with seeded(0, torch.device("cpu")):
-        model = add_lora(base.model, {**PAPER_LORA, "target_modules": "all-linear"}, base.style)
-        for weight in model.parameters():
-            if weight.requires_grad:
-                weight.data.normal_(std=0.2)
-    return Run(model.eval(), OptimizationConfig())
+    return Run(without_dropout(base), OptimizationConfig())
 
 
 @pytest.fixture(scope="module")
