@@ -31,10 +31,10 @@ def parse(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     return value
 
 
-def _count(value: object, known: dict[int, int]) -> int:
-    """Return the number of values in a value; ``known`` are the numbers in those of before."""
-    if id(value) in known:
-        return known[id(value)]
+def _count(value: object, counts: dict[int, int]) -> int:
+    """Return the number of values in a value; ``counts`` has those of earlier ones, by id."""
+    if id(value) in counts:
+        return counts[id(value)]
     match value:
         case dict():
             inner: tuple[object, ...] = (*value, *value.values())
@@ -42,5 +42,5 @@ def _count(value: object, known: dict[int, int]) -> int:
             inner = tuple(value)
         case _:
             inner = ()
-    known[id(value)] = 1 + sum(_count(each, known) for each in inner)
-    return known[id(value)]
+    counts[id(value)] = 1 + sum(_count(each, counts) for each in inner)
+    return counts[id(value)]

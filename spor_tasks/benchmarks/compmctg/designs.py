@@ -122,8 +122,8 @@ def _training_texts(design: Design, split: Partition) -> Sequence[Sample]:
 
 
 def _of_seen(samples: Iterable[Sample], split: Partition) -> tuple[Sample, ...]:
-    seen = {*split.seen}
-    return tuple(sample for sample in samples if reader.combination_in(sample) in seen)
+    combinations = {*split.seen}
+    return tuple(sample for sample in samples if reader.combination_in(sample) in combinations)
 
 
 def _read(path: Path, space: Space, split: Partition) -> tuple[Sample, ...]:

@@ -120,12 +120,12 @@ def partitions(name: SetName, design: Design) -> Sequence[Partition]:
         CorpusError: the file is needed, and is missing or malformed.
     """
     protocol = name.protocol.removesuffix(PUBLISHED)
-    found = splits.shipped(design.space, protocol) if protocol == name.protocol else ()
-    found = found or splits.read(design.file("unseen"), design.space, protocol)
+    existing = splits.shipped(design.space, protocol) if protocol == name.protocol else ()
+    existing = existing or splits.read(design.file("unseen"), design.space, protocol)
     number = int(name.part or 0)
-    if number >= len(found):
+    if number >= len(existing):
         raise SplitError(
             f"there is no split {str(name)!r}",
-            remedy=f"The file has {len(found)} splits of this protocol, numbered from 0.",
+            remedy=f"The file has {len(existing)} splits of this protocol, numbered from 0.",
         )
-    return found if name.part is None else found[number : number + 1]
+    return existing if name.part is None else existing[number : number + 1]
