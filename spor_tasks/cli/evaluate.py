@@ -75,17 +75,17 @@ def run(arguments: Sequence[str]) -> int:
     with _lm_eval_errors():
         check(config, models)
         tasks = task_names(config)
-        others = [f"the task {name}" for name in tasks if not task_files.expand([name])]
-        others += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option, None)]
+        foreign = [f"the task {name}" for name in tasks if not task_files.expand([name])]
+        foreign += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option, None)]
         if sources and config.model_args:
-            others.append("--model_args")
-        if sources and others:
+            foreign.append("--model_args")
+        if sources and foreign:
             raise ConfigError(
-                f"cannot be used with {others[0]}",
+                f"cannot be used with {foreign[0]}",
                 where="--models",
                 remedy="It takes the tasks of this package, which `spor tasks list` names.",
             )
-        if others:
+        if foreign:
             _run_lm_eval(options, config)
             return 0
         evaluator.evaluate(

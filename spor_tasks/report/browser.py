@@ -53,8 +53,8 @@ def browse(files: Iterable[SampleFile]) -> Browser:
         groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
     chunks = [""]  # the index, which is known last
     problems: list[Problem] = []
-    found = [_test(group, chunks, problems) for group in groups.values()]
-    tests = tuple(test for test in found if test["traits"])  # a damaged file may have no sample
+    packed = [_test(group, chunks, problems) for group in groups.values()]
+    tests = tuple(test for test in packed if test["traits"])  # a damaged file may have no sample
     index = {
         "size": SIZE,
         "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],

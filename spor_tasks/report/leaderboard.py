@@ -154,11 +154,11 @@ def _differing(tests: Sequence[Sequence[Comparison]]) -> list[str]:
 
 def _conflicts(tests: Sequence[Sequence[Comparison]]) -> Iterator[Problem]:
     keys = _differing(tests)
-    for one, other in pairwise(tests):
-        first, second = _test_of(one[0]), _test_of(other[0])
+    for (former, *_), (latter, *_) in pairwise(tests):
+        first, second = _test_of(former), _test_of(latter)
         details = "; ".join(f"{key}: {first[key]} against {second[key]}" for key in keys)
-        what = f"has a different test than {one[0].model}, so it is on another board: {details}"
-        yield Problem("incomparable", f"{other[0].task} of {other[0].model}", what)
+        what = f"has a different test than {former.model}, so it is on another board: {details}"
+        yield Problem("incomparable", f"{latter.task} of {latter.model}", what)
 
 
 def _board(rows: Sequence[Comparison], tests: Sequence[Sequence[Comparison]]) -> Board:

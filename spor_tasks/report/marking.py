@@ -194,8 +194,8 @@ def _missing(
     """Return the numbers of units that are not located, or of attributes with another value."""
     if has_attributes(sample):
         values = {aspect: value for aspect, value, _ in recognized}
-        others = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
-        return tuple(number for number, is_other in enumerate(others) if is_other)
+        differs = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
+        return tuple(number for number, is_missing in enumerate(differs) if is_missing)
     may_lack = isinstance(sample.table, CellTable)
     return tuple(
         number

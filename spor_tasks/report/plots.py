@@ -275,10 +275,10 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
                     scores[title, system][row.metric != gap.subtracted].append(cell.mean)
     for (title, system), halves in scores.items():
         if all(halves):
-            one, new = map(fmean, halves)
+            first, second = map(fmean, halves)
             looks = zip(halves, _LOOKS, strict=True)
             points = [_Point(fmean(half), look, parts=half) for half, look in looks]
-            loss = 100 * (one - new) / one if one else 0.0
+            loss = 100 * (first - second) / first if first else 0.0
             yield _Row(title, [system], points, _Point(loss, _Look(_INK, "o")), f"{loss:+.1f} %")
 
 

@@ -68,7 +68,7 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
     linked = isinstance(sample.table, Table)
     limit = most_rows or (len(rows) if linked else MOST_ROWS)
     title = " · ".join(filter(None, map(sample.about, ("title", "section_title"))))
-    return TableView(title, tuple(_shown_rows(rows, frozenset(_kept_rows(rows, limit)))), linked)
+    return TableView(title, tuple(_shown_rows(rows, frozenset(_visible_rows(rows, limit)))), linked)
 
 
 def _rows(sample: Sample) -> _Rows:
@@ -102,7 +102,7 @@ def _rows(sample: Sample) -> _Rows:
     ]
 
 
-def _kept_rows(rows: _Rows, most: int) -> Iterable[int]:
+def _visible_rows(rows: _Rows, most: int) -> Iterable[int]:
     """Return the rows that are shown: of highlighted cells first, then headers and neighbours."""
     highlighted = [number for number, row in enumerate(rows) if any(cell.units for cell in row)]
     is_small = len(rows) <= most and sum(map(len, rows)) <= _SMALL
@@ -114,8 +114,8 @@ def _kept_rows(rows: _Rows, most: int) -> Iterable[int]:
         if row and all(cell.header for cell in row)
     ]
     near = [row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1)]
-    kept = dict.fromkeys(row for row in (*highlighted, *heads, *near) if 0 <= row < len(rows))
-    return islice(kept, most)
+    numbers = dict.fromkeys(row for row in (*highlighted, *heads, *near) if 0 <= row < len(rows))
+    return islice(numbers, most)
 
 
 _Place: TypeAlias = tuple[int, int]
@@ -145,10 +145,10 @@ def _slots(rows: _Rows) -> Sequence[_Slots]:
     return lines
 
 
-def _shown_rows(rows: _Rows, kept: Container[int]) -> Iterator[ShownRow]:
-    for is_kept, run in groupby(enumerate(_slots(rows)), lambda each: each[0] in kept):
+def _shown_rows(rows: _Rows, visible: Container[int]) -> Iterator[ShownRow]:
+    for is_visible, run in groupby(enumerate(_slots(rows)), lambda each: each[0] in visible):
         block = list(run)
-        if is_kept:
+        if is_visible:
             first, last = block[0][0], block[-1][0]
             yield from (tuple(_cells(rows, *line, first, last)) for line in block)
         else:
