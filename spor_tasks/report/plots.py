@@ -4,6 +4,7 @@ Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equa
 """
 
 import io
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pandas import DataFrame, option_context
+import numpy as np
 
 from spor_tasks.aspects.named import group_title
 from spor_tasks.core.visible import visible
@@ -294,30 +295,37 @@ def _groups(tests: Iterable[Mapping[str, Any]], trait: str) -> Iterator[_Row]:
         metric, looks = test["metric"], dict(zip(test["arms"], _LOOKS, strict=False))
         if not _is_percentage(metric) or score_info(metric).totals is not MEAN:
             continue
-        # Texts in Arrow have no halves of surrogate pairs.
-        with option_context("mode.string_storage", "python"):
-            scores = DataFrame(
-                (
-                    (run["facets"]["model"], test["traits"][sample][trait], arm, sample, score)
-                    for run in test["runs"]
-                    for arm in [run["facets"]["arm"]]
-                    for sample, score in zip(run["samples"], run["scores"], strict=True)
-                ),
-                columns=["model", "group", "arm", "sample", "score"],
-            ).dropna()
-            over_runs = scores.groupby(["model", "group", "arm", "sample"])["score"].mean()
-            over_samples = (
-                over_runs.groupby(["model", "group", "arm"]).agg(["mean", "sem"]).fillna(0)
-            )
-        for model, groups in over_samples.groupby("model"):
+        for model, groups in _means(test, trait).items():
             title = " · ".join((_short(model), test["title"], label(metric)))
             rows = [
-                _Row(title, [_short(str(group))], [_mean(looks, *arm) for arm in arms.itertuples()])
-                for group, arms in groups.groupby("group")
+                _Row(title, [_short(str(group))], [_mean(*arm, looks) for arm in arms.items()])
+                for group, arms in sorted(groups.items())
             ]
             yield from rows if len(rows) > 1 else ()
 
 
-def _mean(looks: Mapping[str, _Look], key: tuple[str, Any, str], mean: float, sem: float) -> _Point:
-    ends = (mean - _NORMAL * sem, mean + _NORMAL * sem)
-    return _Point(mean, looks.get(key[-1], _AS_IS), ends)
+_MeansByArm: TypeAlias = dict[str, list[float]]
+"""By arm, the mean of each sample's scores over runs."""
+
+
+def _means(test: Mapping[str, Any], trait: str) -> dict[str, dict[Any, _MeansByArm]]:
+    """Return the means of samples by model, by group and by arm."""
+    scores: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    for run in test["runs"]:
+        model, arm = run["facets"]["model"], run["facets"]["arm"]
+        for sample, score in zip(run["samples"], run["scores"], strict=True):
+            if score is not None:
+                scores[model, arm, sample].append(score)
+    means: dict[str, dict[Any, _MeansByArm]] = {}
+    for (model, arm, sample), of_sample in sorted(scores.items()):
+        group = test["traits"][sample][trait]
+        if group is not None:
+            arms = means.setdefault(model, {}).setdefault(group, {})
+            arms.setdefault(arm, []).append(fmean(of_sample))
+    return means
+
+
+def _mean(arm: str, means: Sequence[float], looks: Mapping[str, _Look]) -> _Point:
+    mean, n = fmean(means), len(means)
+    reach = _NORMAL * float(np.std(means, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    return _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))
