@@ -20,6 +20,11 @@ def add(commands: Commands) -> None:
         "--results", type=Path, metavar="DIR", help="write result files that `spor report` reads"
     )
     parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="score against all references but the first, as `reference` is",
+    )
+    parser.add_argument(
         "--limit", type=positive, metavar="N", help="only the first N samples of each task"
     )
     parser.set_defaults(run=run)
@@ -41,6 +46,7 @@ def run(options: argparse.Namespace) -> None:
         outputs=options.out,
         folder=options.results,
         limit=options.limit,
+        held_out=options.held_out,
     )
     width = max(len(result.task) for result in results)
     for result in results:

@@ -35,13 +35,15 @@ def run(
     outputs: Path | None = None,
     folder: Path | None = None,
     limit: int | None = None,
+    held_out: bool = False,
 ) -> tuple[Run, ...]:
     """Evaluate a baseline on the tasks of these names, which may be groups or patterns.
 
     A baseline that uses a training set is evaluated with each arm of a task. The outputs for a
     single task, with its first arm, are written to the file ``outputs`` as rows that `spor score`
     reads. Result files as lm-eval writes them, which `spor report` reads, are written to
-    ``folder``.
+    ``folder``. If a reference is ``held_out``, as it is for the baseline ``reference``, every
+    baseline is scored against the same references, on the samples that have several.
 
     Raises:
         ConfigError: the baseline or a task is unknown, the baseline does not suit any of the tasks,
@@ -53,10 +55,12 @@ def run(
         raise ConfigError(
             f"{unknown[0]!r} is not a task", remedy="`spor tasks list` names the tasks."
         )
-    suited = [file for file in task_files.expand(names) if suits(baseline, file)]
+    held_out = held_out or baseline.looks_at == "reference"
+    suited = [file for file in task_files.expand(names) if suits(baseline, file, held_out=held_out)]
     if not suited:
         raise ConfigError(
-            f"{name} does not suit {', '.join(names)}", remedy=_REMEDIES[baseline.looks_at]
+            f"{name} does not suit {', '.join(names)}",
+            remedy=_REMEDIES["reference" if held_out else baseline.looks_at],
         )
     if outputs is not None and len(suited) > 1:
         raise ConfigError(
@@ -68,7 +72,7 @@ def run(
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         before = set(place.rglob("results_*.json"))
         evaluator = Evaluator("spor-baseline")
-        metadata = {"held_out_reference": True} if baseline.looks_at == "reference" else {}
+        metadata = {"held_out_reference": True} if held_out else {}
         for file in suited:
             models = [*_models(name, baseline, file)]
             evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
@@ -89,17 +93,18 @@ _REMEDIES = {
 }
 
 
-def suits(baseline: Baseline, file: TaskFile) -> bool:
-    """Return whether a task has what the baseline uses.
+def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool:
+    """Return whether a task has what the baseline uses, and a reference to be held out.
 
     Tasks with beams suit no baseline, nor do those that ask for likelihoods.
     """
     metadata = file.content["metadata"]
     if file.decoding or file.asks_likelihoods:
         return False
-    if baseline.looks_at == "reference" and "icl_arm" not in metadata:
+    if held_out or baseline.looks_at == "reference":
         sets, name = sets_of(metadata)  # samples that hide something have no reference
-        return any(len(sample.references) > 1 for sample in sets.load(name).test.samples)
+        if all(len(sample.references) < 2 for sample in sets.load(name).test.samples):  # noqa: PLR2004
+            return False
     shows = "icl_arm" in metadata
     return baseline.looks_at == "input" or shows == (baseline.looks_at == "demonstrations")
 

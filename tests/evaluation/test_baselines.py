@@ -24,6 +24,8 @@ from spor_tasks.evaluation import baseline_run, baselines
 from spor_tasks.evaluation.baselines import TextsByUnits, copy_input
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import task_files
+from spor_tasks.harness.plan import sets_of
+from spor_tasks.metrics.base import metric
 from spor_tasks.report import collect
 from spor_tasks.results import runs
 
@@ -182,11 +184,29 @@ def test_the_ceiling_is_scored_on_the_remaining_references_and_signs_so(tmp_path
     rows = [row for _, row in read_rows(out)]
     assert len(rows) == result.n == 9
     assert all(row["texts"] and row["output"] not in row["texts"] for row in rows)
-    baseline_run.run("copy-input", [TASK], folder=tmp_path / "b", limit=5)
-    kinds = {
-        run.model: run.signature["held_out_reference"] for run in runs.collect([tmp_path]).runs
-    }
-    assert kinds == {"baseline:reference": "True", "baseline:copy-input": "False"}
+    for held_out, name in ((False, "b"), (True, "c")):
+        baseline_run.run("copy-input", [TASK], folder=tmp_path / name, limit=9, held_out=held_out)
+    kinds = [
+        (run.model, run.signature["held_out_reference"]) for run in runs.collect([tmp_path]).runs
+    ]
+    copied, ceiling = "baseline:copy-input", "baseline:reference"
+    assert sorted(kinds) == [(copied, "False"), (copied, "True"), (ceiling, "True")]
+
+
+def test_a_baseline_on_a_held_out_reference_is_scored_as_without_it(tmp_path: Path) -> None:
+    """Against the references that are left, on the samples that have several."""
+    out = tmp_path / "copies.jsonl"
+    (result,) = baseline_run.run("copy-input", [TASK], outputs=out, limit=30, held_out=True)
+    sets, name = sets_of(task_files.expand([TASK])[0].content["metadata"])
+    several = [each for each in sets.load(name).test.samples if len(each.references) > 1][:30]
+    rows = [row for _, row in read_rows(out)]
+    assert [row["texts"] for row in rows] == [[*each.references[1:]] for each in several]
+    parent = metric("parent")
+    values = [
+        parent.judge_one(without_first_reference(each), row["output"]).values["parent"]
+        for each, row in zip(several, rows, strict=True)
+    ]
+    assert result.scores["parent"] == pytest.approx(sum(values) / len(values))
 
 
 def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) -> None:
