@@ -9,7 +9,8 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import LIMIT, divergence_of_counts
 from spor_tasks.aspects.productivity import threshold_of
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair
+from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
+from spor_tasks.text.normalize import display
 
 Count: TypeAlias = int | float | tuple[int, ...]
 """A tuple has one number for each arm, in their order."""
@@ -143,13 +144,31 @@ def _order_invariance(pair: SplitPair) -> CheckResult:
 
 
 def _rule_learnability(pair: SplitPair) -> CheckResult:
-    """Count what the test samples hide."""
+    """Count what the test samples hide: a phrase stands for it, and it stands nowhere itself."""
     hidden = [(sample, sample.challenge) for sample in pair.test.samples]
     plain = [sample for sample, challenge in hidden if not isinstance(challenge, Hidden)]
     checks = _Checks(pair)
     checks.counts["hidden"] = sum(len(c.phrases) for _, c in hidden if isinstance(c, Hidden))
     checks.require(not plain, f"{len(plain)} test samples hide nothing", test=plain)
+    shown = [s for s, challenge in hidden if isinstance(challenge, Hidden) and _shows(s, challenge)]
+    words = "test samples show what they hide, or lack a phrase for it"
+    checks.none("shown_hidden", shown, words, test=shown)
     return checks.result()
+
+
+def _shows(sample: Sample, hidden: Hidden) -> bool:
+    """Return whether the units have a hidden entity or value, or lack a phrase in its place."""
+    triples = [unit for unit in sample.units if isinstance(unit, Triple)]
+    ends = {display(end).lower() for triple in triples for end in (triple.subject, triple.object)}
+    for name, phrase in hidden.phrases:
+        if triples:
+            is_hidden = name.lower() not in ends and phrase.lower() in ends
+        else:
+            values = {unit[-1] for unit in sample.units if unit[0] == name}
+            is_hidden = values == {phrase}
+        if not is_hidden:
+            return True
+    return False
 
 
 def _distinct_units(samples: Iterable[Sample]) -> set[DataUnit]:

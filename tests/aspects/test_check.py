@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,15 @@ from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import divergence_of_counts
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import SetName
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import (
+    AttributeValue,
+    Hidden,
+    Sample,
+    SetName,
+    Split,
+    challenge_of,
+)
 from tests.oracles.requirements import broken
 from tests.support.soak import some
 from tests.support.strategies import pool, sets
@@ -156,3 +165,33 @@ STRICT = [
 def test_strict_sets_hold(data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     assert broken(named.load(*name)) == []
+
+
+def test_a_hidden_entity_or_value_that_is_shown_is_found() -> None:
+    """Each phrase in turn is put back to what it stands for, or to another phrase."""
+    pair = registry().get("benchmark", "spor").load(SetName("rule_learnability", "mini", "strict"))
+    assert check.check(pair).holds
+    for sample in pair.test.samples[:20]:
+        hidden = challenge_of(sample, Hidden)
+        for name, phrase in hidden.phrases:
+            for text in (name, "Entity 99"):
+                units = tuple(
+                    unit._replace(
+                        subject=text if unit.subject == phrase else unit.subject,
+                        object=text if unit.object == phrase else unit.object,
+                    )
+                    for unit in sample.units
+                )
+                faulty = replace(sample, units=units)
+                result = check.check(replace(pair, test=Split("test", (faulty,))))
+                (violation,) = result.violations
+                assert violation.samples == {"test": (sample.id,)}
+
+
+def test_a_hidden_attribute_that_has_a_value_is_found() -> None:
+    hidden = Hidden((("food", "Value A"),), (("food", ("thai", "fish")),))
+    for value, holds in (("Value A", True), ("thai", False)):
+        units = (AttributeValue("name", "Gull"), AttributeValue("food", value))
+        tested = Sample("1", "e2e", units, (), challenge=hidden)
+        found = sets("rule_learnability", (tested,), original=())
+        assert check.check(found).holds is holds
