@@ -7,7 +7,14 @@ import pytest
 
 from spor_tasks.cli import main
 from spor_tasks.report.exhibit import Exhibit, exhibit, terminal
-from tests.support import attribute_runs, golden, invented_runs, twin_runs
+from tests.support import (
+    attribute_runs,
+    cell_runs,
+    golden,
+    invented_runs,
+    table_runs,
+    twin_runs,
+)
 from tests.support.result_files import sample_row, write_result, write_samples
 
 TASK = "spor_systematicity_mini"
@@ -41,7 +48,13 @@ def test_samples_of_every_kind_are_shown_as_in_the_golden_file(
     files += (file for folder in (columns, cells) for file in sorted(folder.glob("results_*")))
     files += [tmp_path / "twins" / "results_original.json"]
     files += [tmp_path / "attributes" / "0" / f"results_{attribute_runs.TASK}.json"]
+    signs = cell_runs.of_cells([["Anna", "–"]], [[0, 0], [0, 1]])
+    cell_runs.write_run(tmp_path / "signs", [signs], ["Anna."])
+    table_runs.write(tmp_path / "uncounted")
+    (pairs,) = (tmp_path / "uncounted").glob(f"samples_{table_runs.PAIRS}_*")
+    pairs.write_text(re.sub(r', ?"tokens": ?\[[^]]*\]', "", pairs.read_text("utf-8")), "utf-8")
     shown = [exhibit(file, str(number)) for file in files for number in range(4)]
+    shown += [exhibit(tmp_path / "signs", "0"), exhibit(pairs, "0")]
     text = "\n".join(f"{terminal(each)}\n{verdicts(each)}\n" for each in shown)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u202e\u2066\ud800-\udfff]", text)
     assert max(map(len, text.splitlines())) <= 100
