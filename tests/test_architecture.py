@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -41,13 +41,13 @@ def modules(package: str) -> dict[str, Path]:
     return found
 
 
-def imports(path: Path) -> Iterator[str]:
+def imports(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the dotted name of everything a file imports, wherever in it the import stands."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.module, f"{path}: imports are absolute"
+            assert node.module, "imports are absolute"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
@@ -59,7 +59,8 @@ def floor(name: str) -> str | None:
 
 
 ALL = {name: path for package in PACKAGES for name, path in modules(package).items()}
-IMPORTS = {name: {*imports(path)} for name, path in ALL.items()}
+NODES = {name: [*ast.walk(ast.parse(path.read_bytes()))] for name, path in ALL.items()}
+IMPORTS = {name: {*imports(nodes)} for name, nodes in NODES.items()}
 
 
 def test_every_module_has_its_floor_and_every_floor_modules() -> None:
@@ -170,9 +171,9 @@ def test_what_is_heavy_is_loaded_where_it_is_used(script: str, absent: set[str])
 def test_no_process_is_read_in_the_encoding_of_a_locale() -> None:
     """Of files, ruff finds those that are."""
     found = [
-        f"{path.name}:{node.value.lineno}"
-        for path in ALL.values()
-        for node in ast.walk(ast.parse(path.read_bytes()))
+        f"{name}:{node.value.lineno}"
+        for name, nodes in NODES.items()
+        for node in nodes
         if isinstance(node, ast.keyword) and node.arg in {"text", "universal_newlines"}
         if isinstance(node.value, ast.Constant) and node.value.value is True
     ]
