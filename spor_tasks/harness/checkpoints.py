@@ -35,8 +35,11 @@ CODED = "SPOR_CODES, which only the model spor-hf reads"
 TRAINED_WHOLE = "checkpoint"
 """The kind of folder that the manifest of such a base names."""
 
-# Keys of a generation_config.json that are not settings.
-_NO_SETTINGS = frozenset({"_from_model_config", "transformers_version"})
+# Keys of a generation_config.json that change no token.
+_NO_SETTINGS = (
+    *("_from_model_config", "transformers_version", "use_cache", "return_dict_in_generate"),
+    *("output_attentions", "output_hidden_states", "output_logits", "output_scores"),
+)
 
 
 def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
