@@ -100,31 +100,26 @@ def test_a_model_that_swapping_would_change_is_loaded_anew(
     assert found[0] == found[1]
 
 
-def test_another_base_takes_the_place_of_the_first(
-    checkpoint: Callable[..., Path], loads: list[dict[str, Any]]
-) -> None:
-    models = [{"pretrained": str(checkpoint("llama", seed))} for seed in (0, 1)]
-    passed: list[Any] = []
-    found = Evaluator("hf", batch_size=2).evaluate(  # on whatever device there is
-        models, [TASK], on_result=lambda *result: passed.append(result), **SHORT
-    )
-    assert [result["results"][TASK]["sample_len"] for result in found] == [3, 3]
-    assert passed == [*zip(models, found, strict=True)]
-    assert [arguments["pretrained"] for arguments in loads] == [m["pretrained"] for m in models]
-
-
 def test_one_that_fails_does_not_stop_the_others(
-    checkpoint: Callable[..., Path], tmp_path: Path
+    checkpoint: Callable[..., Path], tmp_path: Path, loads: list[dict[str, Any]]
 ) -> None:
-    models = [{"pretrained": str(tmp_path / "none")}, {"pretrained": str(checkpoint())}]
+    good = [{"pretrained": str(checkpoint("llama", seed))} for seed in (0, 1)]
+    missing = {"pretrained": str(tmp_path / "none")}
+    evaluator = Evaluator("hf", batch_size=2)  # on whatever device there is
     with pytest.raises(ConfigError):
-        spor_hf().evaluate(models[:1], [TASK], **SHORT)
+        evaluator.evaluate([missing], [TASK], **SHORT)
+    passed: list[Any] = []
+    settings = SHORT | {"on_result": lambda *result: passed.append(result)}
+    models = [good[0], missing, good[1]]
     with pytest.raises(ResultError) as caught:
-        spor_hf().evaluate(models, [TASK], tmp_path / "out", **SHORT)
-    assert caught.value.where == "1 of 2 models failed"
-    assert str(tmp_path / "none") in caught.value.what
-    (result,) = runs.collect([tmp_path / "out"]).runs
-    assert result.model == str(checkpoint())
+        evaluator.evaluate(models, [TASK], tmp_path / "out", **settings)
+    assert caught.value.where == "1 of 3 models failed"
+    assert missing["pretrained"] in caught.value.what
+    assert [arguments for arguments, _ in passed] == good
+    assert [result["results"][TASK]["sample_len"] for _, result in passed] == [3, 3]
+    assert [each["pretrained"] for each in loads[1:]] == [each["pretrained"] for each in models]
+    found = {result.model for result in runs.collect([tmp_path / "out"]).runs}
+    assert found == {each["pretrained"] for each in good}
 
 
 def test_results_that_cannot_be_written_are_an_error(
