@@ -32,7 +32,7 @@ from training import lora
 from training.adapters import add_tokens, prepare
 from training.bases import Base, load_base
 from training.batches import Model, load_batch, target_losses
-from training.config import ModelConfig, OptimizationConfig
+from training.config import ModelConfig, OptimizationConfig, TrainingConfig
 from training.encoding import Row, encode
 from training.lora import TrainingResult
 from training.objectives import reward
@@ -279,7 +279,7 @@ def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learne
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_an_adapter_brings_the_embeddings_of_new_tokens(
     tune: Callable[..., TrainingResult],
-    base: Callable[..., Path],
+    configure: Callable[..., TrainingConfig],
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -290,10 +290,9 @@ def test_an_adapter_brings_the_embeddings_of_new_tokens(
         return trained[-1]
 
     monkeypatch.setattr(lora, "prepare", remember)
-    folder = tune(*COARSE_TO_FINE, pair=TEMPLATED, name=name).folder
-    found = SporHF(
-        str(base(name)), peft=str(folder), tokenizer=str(folder), dtype="float32", device="cpu"
-    )
+    tune(*COARSE_TO_FINE, pair=TEMPLATED, name=name)
+    config = configure(*COARSE_TO_FINE, name=name)
+    found = SporHF(**config.arguments, dtype="float32", device="cpu")
     ids = torch.tensor([found.tok_encode("a [ENT] b [SEP] c")])
     with torch.no_grad():
         expected = trained[0].eval()(input_ids=ids).logits
