@@ -15,7 +15,7 @@ from spor_tasks.core.errors import SporError
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.compmctg.reader import FOLDERS
-from training.config import load_config
+from training.config import check_path, load_config
 from training.launched import is_first, is_shared
 
 _NOT_DONE = 1
@@ -38,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO if is_first() else logging.ERROR, format="%(message)s")
+    # Its import warns of a kernel of four bits that no training on a CPU uses.
+    logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
     if not is_shared() and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -138,7 +140,11 @@ def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
+    from training.data import sets_of  # noqa: PLC0415 - nothing for the other commands
+
     config = load_config(options.config, options.overrides)
+    check_path(config.model)
+    sets_of(config.data)
     # Imported once the settings are known to be good: torch takes seconds.
     from training.lora import train  # noqa: PLC0415
 

@@ -1,7 +1,6 @@
 """Base models, and the versions and the commit that can change what training gives."""
 
 import platform
-import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,19 +21,16 @@ from transformers import (
 from transformers.utils import cached_file
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import is_folder
-from spor_tasks.core.folders import recover
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import quantization
 from spor_tasks.harness.checkpoints import TRAINED_WHOLE, loading
 from spor_tasks.prompts.styles import PromptStyle
-from training.config import ModelConfig
+from training.config import ModelConfig, check_path
 from training.encoding import Row
 
 KINDS: Mapping[str, str] = {"lora": "adapter", "codes": "adapter", "full": TRAINED_WHOLE}
 """The kind of folder that a manifest names, by the method of training."""
 
-_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
 _PACKAGES = (
     *("spor-tasks", "torch", "transformers", "tokenizers"),
@@ -73,13 +69,7 @@ def load_base(settings: ModelConfig) -> Base:
         ConfigError: the folder or model does not exist, is damaged, lacks some of its weights,
             or needs code of its own.
     """
-    recover(folder := Path(settings.path))
-    if not (is_folder(folder) or _HUB_ID.fullmatch(settings.path)):
-        raise ConfigError(
-            "this folder does not exist",
-            where=settings.path,
-            remedy="Set model.path to a folder with a checkpoint, or to a hub id.",
-        )
+    check_path(settings)
     reduced = _quantized(settings.quantization) if settings.quantization else {}
     with loading(
         settings.path,

@@ -6,6 +6,7 @@ constant 1e-4; batches of 6; 10 epochs). A file leaves out keys whose defaults i
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import read_text
+from spor_tasks.core.files import is_folder, read_text
+from spor_tasks.core.folders import recover
 from training.objectives import OBJECTIVES
 from training.settings import (
     CLOSED,
@@ -27,6 +29,8 @@ from training.settings import (
     read_yaml,
     to_dict,
 )
+
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 _FOLDER = {"output": True, "overwrite": True}  # keys that learning does not depend on
 
@@ -226,6 +230,21 @@ class TrainingConfig:
     def added_tokens(self) -> tuple[str, ...]:
         """The tokens that the tokenizer must have, even if the base's lacks them."""
         return () if self.objective == "likelihood" else tuple(self._objective.tokens)
+
+
+def check_path(model: ModelConfig) -> None:
+    """Refuse a base that is neither a folder nor a hub id, before anything slow is imported.
+
+    Raises:
+        ConfigError: the folder does not exist.
+    """
+    recover(folder := Path(model.path))
+    if not (is_folder(folder) or _HUB_ID.fullmatch(model.path)):
+        raise ConfigError(
+            "this folder does not exist",
+            where=model.path,
+            remedy="Set model.path to a folder with a checkpoint, or to a hub id.",
+        )
 
 
 def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
