@@ -147,6 +147,9 @@ def test_only_models_import_torch() -> None:
     }
 
 
+NO_CORPUS = ["train", "configs/models/mini.yaml", "data.corpus=none.jsonl"]
+
+
 @pytest.mark.parametrize(
     ("script", "absent"),
     [
@@ -160,11 +163,7 @@ def test_only_models_import_torch() -> None:
             {*HEAVY, "lm_eval", "datasets", "scipy"},
         ),
         ("from spor_tasks import report", {*HEAVY, "lm_eval", "datasets"}),
-        (
-            "from training.__main__ import main; main(['train', 'configs/models/mini.yaml', "
-            "'data.corpus=none.jsonl'])",
-            HEAVY,
-        ),
+        (f"from training.__main__ import main; main({NO_CORPUS})", HEAVY),
     ],
 )
 def test_what_is_heavy_is_loaded_where_it_is_used(script: str, absent: set[str]) -> None:
