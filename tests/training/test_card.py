@@ -50,7 +50,7 @@ def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(adapter: Pa
         assert f"| {epoch} | {loss:.4f} | {score:.2f} |" in body
     assert AutoTokenizer.from_pretrained(adapter).pad_token is None
     assert "AutoModelForCausalLM" in body
-    assert "spor eval --model spor-hf" in body
+    assert f"--model_args pretrained={manifest['base_model']['path']},peft=THIS_FOLDER " in body
     assert "--tasks spor_systematicity_mini " in body
 
 

@@ -26,7 +26,7 @@ def corrupted(sample: Sample, seed: int) -> str | None:
         if value and alternatives
     }
     longest_first = sorted(chosen, key=lambda value: (-len(value), value))
-    # The group that matched tells the value: `re` holds more letters for equal than `lower` does.
+    # The matched group says which value it is: `re` equates more letters than `lower` does.
     pattern = "|".join(f"({re.escape(value)})" for value in longest_first)
     if not pattern:
         return None
