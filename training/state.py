@@ -12,7 +12,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
@@ -24,6 +23,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness.checkpoints import loading
 from spor_tasks.metrics.base import score_info
+from spor_tasks.results.runs import flat
 from training import processes
 from training.bases import KINDS, Base, git_commit, versions
 from training.batches import Model
@@ -230,11 +230,9 @@ def identity(
 
 def differing_keys(
     settings: Mapping[str, Any], expected: Mapping[str, Any]
-) -> list[tuple[str, Any, Any]]:
+) -> list[tuple[str, str | None, str | None]]:
     """Return the dotted keys under which the two hold different values, with both values."""
-    first, second = (
-        pd.json_normalize(dict(each)).to_dict("records")[0] for each in (settings, expected)
-    )
+    first, second = flat(settings), flat(expected)
     values = [(key, first.get(key), second.get(key)) for key in first | second]
     return [entry for entry in values if entry[1] != entry[2]]
 

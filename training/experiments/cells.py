@@ -175,7 +175,7 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
     own_base = checkpoints.base_sha256(config.model.arguments)
     current = identity(config, own_arm or arm, own_base or base)
     for key, value, expected in differing_keys(existing, current):
-        return f"has {key} {value!r}, and this experiment asks for {expected!r}"
+        return f"has {key} {value}, and this experiment asks for {expected}"
     return None
 
 
