@@ -210,11 +210,12 @@ def detectable_text(rows: Iterable[Comparison]) -> str:
     smallest: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row.difference and row.difference.detectable is not None:
-            smallest[label(row.metric)].append(row.difference.detectable)
+            smallest[row.metric].append(row.difference.detectable)
     texts = []
     for metric, differences in smallest.items():
-        ends = dict.fromkeys((f"{min(differences):.1f}", f"{max(differences):.1f}"))
-        texts.append(f"{metric} {' to '.join(ends)}")
+        form = ".2f" if is_signed(metric) else ".1f"
+        ends = dict.fromkeys(format(end, form) for end in (min(differences), max(differences)))
+        texts.append(f"{label(metric)} {' to '.join(ends)}")
     return f"smallest difference found with 80 % power: {' · '.join(texts)}" if texts else ""
 
 
