@@ -185,7 +185,7 @@ TRAININGS = {
     "logicnlg-mini": 9,
     "logicnlg-mini-c2f": 3,
     "logicnlg-mini-lambda": 3,
-    "mini": 4,
+    "mini": 16,
     "paper": 360,
     "smollm2": 72,
     "smollm2-slice": 24,
