@@ -23,7 +23,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness.checkpoints import loading
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.runs import flat
+from spor_tasks.results.schema import flat
 from training import processes
 from training.bases import KINDS, Base, git_commit, versions
 from training.batches import Model

@@ -134,27 +134,25 @@ def score(
     compared = _scored(second, _judge(second, metrics), metrics) if against else {}
     clusters = statistics.clusters_of(row.sample.cluster for row in rows)
     sha = digest(row.sample for row in rows)
-    signed = f"samples:{sha[:16]}"
-    if tuple(filters) != known_filters.DEFAULT:
-        signed += f"|filter:{','.join(filters) or 'none'}"
+    signed = _signature(sha, filters)
     scores = []
     for each, (column, outputs, signature) in scored.items():
         ends = _ends(column, clusters[outputs]) if intervals else None
         scores.append(replace(column.score(each, f"{signature}|{signed}"), interval=ends))
-    return Result(
-        name,
-        corpus,
-        len(rows),
-        statistics.count_of(clusters),
-        sha,
-        tuple(scores),
-        {
-            each: statistics.difference(
-                scored[each].column, theirs.column, clusters[theirs.outputs]
-            )
-            for each, theirs in compared.items()
-        },
-    )
+    differences = {
+        each: statistics.difference(scored[each].column, theirs.column, clusters[theirs.outputs])
+        for each, theirs in compared.items()
+    }
+    count = statistics.count_of(clusters)
+    return Result(name, corpus, len(rows), count, sha, tuple(scores), differences)
+
+
+def _signature(sha256: str, filters: Sequence[str]) -> str:
+    """Return what of the samples and filters can change the scores."""
+    signed = f"samples:{sha256[:16]}"
+    if tuple(filters) != known_filters.DEFAULT:
+        signed += f"|filter:{','.join(filters) or 'none'}"
+    return signed
 
 
 def _with_corrections(name: str, metric: Metric) -> Iterator[Metric]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
+import numpy as np
+
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import without_twin
 from spor_tasks.metrics.base import score_info
@@ -15,7 +17,6 @@ from spor_tasks.report.tables import ends
 from spor_tasks.results.evidence import SystemPair, p_values
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.statistics import holm
 from spor_tasks.results.systems import in_words
 from spor_tasks.results.tables import (
     Grid,
@@ -197,6 +198,19 @@ def _ranked(entries: Sequence[Entry], metric: str) -> Iterator[Entry]:
             yield replace(entry, rank=1 + worse.count(i))
         else:
             yield replace(entry, reason="not ranked: there are no samples to test with")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p adjusted for all of them being looked at (Holm, 1979), in their order.
+
+    Calling different what is below α then errs once or more with a probability of at most α.
+    """
+    values = np.array(p_values)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(len(values))
+    remaining = np.arange(len(values), 0, -1)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(remaining * values[order]))
+    return [float(p) for p in adjusted]
 
 
 # --- As a document --------------------------------------------------------------------------------

@@ -14,7 +14,16 @@ from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.results.declared import spec_of
 from spor_tasks.results.logged import Logged
-from spor_tasks.results.schema import Adapter, Config, Model, ResultFile, TaskFile, typed
+from spor_tasks.results.schema import (
+    Adapter,
+    Config,
+    Model,
+    ResultFile,
+    TaskFile,
+    flat,
+    model_name,
+    typed,
+)
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
@@ -268,7 +277,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         comparison=comparison,
         variant=variant,
         spec=spec,
-        model=_model_name(model, content["configs"][key]["metadata"], facts.adapter),
+        model=model_name(model, content["configs"][key]["metadata"], facts.adapter),
         adapter=adapter,
         shown_arm=shown_arm,
         scores=scores,
@@ -364,26 +373,6 @@ def _training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:
         "base_sha256": str((adapter.base_model or {}).get("sha256")),
         "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
     }
-
-
-def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    """Return nested settings as texts under dotted keys."""
-    texts: dict[str, str] = {}
-    for name, value in settings.items():
-        key = f"{prefix}{name}"
-        texts |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
-    return texts
-
-
-def _model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | None) -> str:
-    arguments = {**model.arguments, **metadata}
-    name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
-    tuned = arguments.get("peft") or arguments.get("lora_local_path")
-    if adapter is not None and adapter.arm is None:
-        return f"{name} + {tuned}"
-    if adapter is not None and adapter.base_model and not tuned:  # the base was trained whole
-        return str(adapter.base_model["path"])
-    return name
 
 
 def _scores(

@@ -153,6 +153,27 @@ class ResultFile(msgspec.Struct):
     config: Model
 
 
+def model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | None) -> str:
+    """Return the name of a model: its base's, with the adapter if that is of no known arm."""
+    arguments = {**model.arguments, **metadata}
+    name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
+    tuned = arguments.get("peft") or arguments.get("lora_local_path")
+    if adapter is not None and adapter.arm is None:
+        return f"{name} + {tuned}"
+    if adapter is not None and adapter.base_model and not tuned:  # the base was trained whole
+        return str(adapter.base_model["path"])
+    return name
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as texts under dotted keys."""
+    texts: dict[str, str] = {}
+    for name, value in settings.items():
+        key = f"{prefix}{name}"
+        texts |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
+    return texts
+
+
 def typed(value: object, kind: type[T], task: str) -> T:
     """Return a part of a result file as an object of this type.
 

@@ -112,6 +112,13 @@ def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
     assert [entry.rank for entry in board.entries] == [1, 1, 1]
 
 
+def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
+    # by hand: 4 · 0.01, 3 · 0.02, 2 · 0.03 raised to 0.06, 1 · 0.9
+    assert leaderboard.holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
+    assert leaderboard.holm([0.6, 0.7]) == [1.0, 1.0]
+    assert leaderboard.holm([]) == []
+
+
 @pytest.mark.parametrize("systems", [33] if SOAK == 1 else [33, 100])
 def test_many_systems_with_known_gaps_are_told_apart(systems: int, tmp_path: Path) -> None:
     """Every third system is two points better than the one before, and shares its score with two.

@@ -301,13 +301,6 @@ def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
     assert sig.randomization_p_values([], CLUSTERS) == []
 
 
-def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
-    # by hand: 4 · 0.01, 3 · 0.02, 2 · 0.03 raised to 0.06, 1 · 0.9
-    assert sig.holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
-    assert sig.holm([0.6, 0.7]) == [1.0, 1.0]
-    assert sig.holm([]) == []
-
-
 # --- Several runs ---------------------------------------------------------------------------------
 
 
