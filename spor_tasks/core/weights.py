@@ -4,9 +4,6 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
-from huggingface_hub import try_to_load_from_cache
-from huggingface_hub.errors import HFValidationError
-
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_file, is_folder, open_file
 from spor_tasks.core.folders import recover
@@ -36,6 +33,10 @@ def find_folder(
                 remedy="Name a checkpoint with pretrained=, and an adapter of it with peft=.",
             )
         return folder
+    # Reports and checks of tasks need neither its time nor its memory.
+    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415
+    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
+
     try:
         cached = try_to_load_from_cache(name, file, revision=revision)
     except HFValidationError as error:

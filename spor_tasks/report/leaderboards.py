@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import writing
@@ -159,6 +158,9 @@ def _entry(
     results: Sequence[Run],
     settings: Settings,
 ) -> str:
+    # Its import takes a fifth of a report's memory, and only this file needs it.
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml  # noqa: PLC0415
+
     signature = row.signature
     versions = f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}"
     adapters = sorted({str(each.adapter.adapter_sha256)[:8] for each in results if each.adapter})
