@@ -40,7 +40,7 @@ _LEGEND = (
     f"one plus the number of significantly better systems (p < {LEVEL}, two-sided, with Holm's "
     "adjustment for all pairs of the board). The test is a t test that accounts for the variation "
     "between seeds if a system has several runs, and approximate randomization over the same "
-    "samples otherwise."
+    "samples otherwise. A system with one training seed is not tested against one with several."
 )
 
 _FIELDS = (

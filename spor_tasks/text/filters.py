@@ -31,6 +31,7 @@ _LABEL = re.compile(
     r"|[-*•] |1[.)] ",
     re.IGNORECASE,
 )
+_MOST_AROUND = 8  # things around one text; an output that repeats a bullet has no end of them
 _AROUND = (
     *(('"', '"'), ("“", "”"), ("«", "»"), ("'", "'"), ("`", "`"), ("**", "**"), ("__", "__")),
     *((f"<{name}>", f"</{name}>") for name in ("answer", "output", "text", "sentence")),
@@ -78,7 +79,7 @@ def unwrap(text: str) -> str:
     Quotes and marks of emphasis go where they stand at both ends and nowhere between.
     """
     rest = text
-    while True:
+    for _ in range(_MOST_AROUND):
         wrapped = rest = rest.strip()
         label = _LABEL.match(rest)
         if label and rest[label.end() :]:
@@ -89,7 +90,8 @@ def unwrap(text: str) -> str:
             if is_around and inner.strip() and begin not in inner and end not in inner:
                 rest = inner
         if rest == wrapped:
-            return text if rest == text.strip() else rest
+            break
+    return text if rest == text.strip() else rest
 
 
 def after_separator(text: str) -> str:
