@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ hypothesis.settings.register_profile("spor", deadline=None, max_examples=EXAMPLE
 hypothesis.settings.load_profile("spor")
 
 REPOSITORY = Path(__file__).parent.parent
+Spor = Callable[..., str]
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"
@@ -112,6 +113,21 @@ logicnlg_dir = _folder_of("TABFACT_DATA_DIR", "LOGICNLG_DATA_DIR")
 totto_dir = _folder_of("TOTTO_DATA_DIR")
 viggo_dir = _folder_of("VIGGO_DATA_DIR")
 human_dir = _folder_of("SPOR_HUMAN_DIR")
+
+
+@pytest.fixture
+def spor(capsys: pytest.CaptureFixture[str]) -> Spor:
+    """Run a command, which must end with a status; return its output, or its errors."""
+    from tests.support import commands  # noqa: PLC0415 - loads all commands
+
+    def run(words: str, ends: int = 0) -> str:
+        capsys.readouterr()
+        status = commands.run(words.split())
+        printed = capsys.readouterr()
+        assert status == ends, printed
+        return printed.err if ends == 2 else printed.out
+
+    return run
 
 
 @pytest.fixture(scope="session")

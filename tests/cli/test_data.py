@@ -14,62 +14,55 @@ from spor_tasks import cli
 from spor_tasks.aspects import check, folder
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli import progress
-from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.corpora import sources
+from tests.conftest import Spor
 from tests.support.processes import forked, wait_until
-from tests.support.strategies import pool
+from tests.support.strategies import pool, sets
 
-Captured = pytest.CaptureFixture[str]
-BUILD = ("build", "--corpus=mini", "--aspect")
+BUILD = "data build --corpus=mini --aspect"
 
 
-def run(*arguments: object) -> int:
-    return cli.main(["data", *map(str, arguments)])
+def contents(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
 
 
 # --- build ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("aspect", ARMS)
-def test_built_sets_pass_the_check_and_stay_unless_they_are_to_be_replaced(
-    tmp_path: Path, capsys: Captured, aspect: str
+def test_built_sets_pass_the_check_and_are_not_replaced(
+    tmp_path: Path, spor: Spor, aspect: str
 ) -> None:
     path, again = tmp_path / "sets", tmp_path / "again"
-    assert run(*BUILD, aspect, "--out", path) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{path}: {aspect} mini strict")
+    built = spor(f"{BUILD} {aspect} --out {path}")
     assert {file.stem for file in path.iterdir()} == {*ARMS[aspect], "test", "manifest"}
     samples = folder.read_sets(path).test.samples
-    assert re.search(rf"test.jsonl +{len(samples)} samples ", printed)
-    assert run("check", path) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith(f"{path}: {aspect} mini strict")
-    assert "every requirement holds" in printed
-    assert run(*BUILD, aspect, "--out", again, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == json.loads((again / "manifest.json").read_bytes())
-    written = {file.name: file.read_bytes() for file in path.iterdir()}
-    assert {file.name: file.read_bytes() for file in again.iterdir()} == written
-    replace = (*BUILD, "rule_learnability", "--out", path)
-    assert run(*replace) == 2
-    assert "already exists" in capsys.readouterr().err
-    assert {file.name: file.read_bytes() for file in path.iterdir()} == written
-    assert run(*replace, "--overwrite") == 0
+    assert re.search(rf"test.jsonl +{len(samples)} samples ", built)
+    checked = spor(f"data check {path}")
+    assert "every requirement holds" in checked
+    for printed in (built, checked):
+        assert printed.startswith(f"{path}: {aspect} mini strict")
+    manifest = json.loads(spor(f"{BUILD} {aspect} --out {again} --json"))
+    assert manifest == json.loads((again / "manifest.json").read_bytes())
+    assert contents(again) == contents(path)
+    replace = f"{BUILD} rule_learnability --out {path}"
+    assert "already exists" in spor(replace, ends=2)
+    assert contents(again) == contents(path)
+    spor(f"{replace} --overwrite")
     assert {file.stem for file in path.iterdir()} == {"original", "test", "manifest"}
 
 
-def build_with_a_log(log: Path, *arguments: str) -> int:
+def build_with_a_log(log: Path, best: Path) -> int:
     """Build as a command does whose standard error is a file, where a line is soon written."""
     progress._LINES_SECONDS = 0.01
     with log.open("w") as file, redirect_stderr(file):
-        return run(*BUILD, "systematicity", "--search", *arguments)
+        return cli.main([*BUILD.split(), "systematicity", "--search", f"--out={best}"])
 
 
-def test_an_interrupted_search_writes_the_best_sets_and_how_to_find_them_again(
-    tmp_path: Path,
-) -> None:
+def test_an_interrupted_search_writes_the_best_sets(tmp_path: Path, spor: Spor) -> None:
     log, best, again = (tmp_path / name for name in ("log", "best", "again"))
     log.touch()
-    process = forked(build_with_a_log, log, f"--out={best}")
+    process = forked(build_with_a_log, log, best)
     wait_until(lambda: "best so far" in log.read_text(), process)
     os.kill(process.pid or 0, signal.SIGINT)
     process.join()
@@ -77,45 +70,36 @@ def test_an_interrupted_search_writes_the_best_sets_and_how_to_find_them_again(
     assert "interrupted: " in log.read_text()
     assert check.check(folder.read_sets(best)).holds
     rounds = json.loads((best / folder.MANIFEST).read_bytes())["settings"]["rounds"]
-    assert run(*BUILD, "systematicity", "--search", f"--rounds={rounds}", "--out", again) == 0
-    assert [file.read_bytes() for file in sorted(again.iterdir())] == [
-        file.read_bytes() for file in sorted(best.iterdir())
-    ]
+    spor(f"{BUILD} systematicity --search --rounds={rounds} --out {again}")
+    assert contents(again) == contents(best)
 
 
-def test_a_refused_build_leaves_nothing(tmp_path: Path, capsys: Captured) -> None:
+def test_a_refused_build_leaves_nothing(tmp_path: Path, spor: Spor) -> None:
     for wrong in ("--seconds=-3", "--seconds=soon", "--rounds=0"):
-        with pytest.raises(SystemExit, match="2"):
-            run(*BUILD, "systematicity", "--search", "--out", tmp_path / "sets", wrong)
-    capsys.readouterr()
-    assert run(*BUILD, "productivity", "--part=n5", "--out", tmp_path / "sets") == 2
-    assert "no test sample of more than 5 units" in capsys.readouterr().err
+        spor(f"{BUILD} systematicity --search --out {tmp_path}/sets {wrong}", ends=2)
+    printed = spor(f"{BUILD} productivity --part=n5 --out {tmp_path}/sets", ends=2)
+    assert "no test sample of more than 5 units" in printed
     assert list(tmp_path.iterdir()) == []
 
 
 # --- check ----------------------------------------------------------------------------------------
 
 
-def test_violations_are_printed_with_their_samples(tmp_path: Path, capsys: Captured) -> None:
+def test_violations_are_printed_with_their_samples(tmp_path: Path, spor: Spor) -> None:
     """Atom holds the one test sample."""
     path = tmp_path / "leaking"
-    test, combination = Split("test", pool(["ab"])), Split("combination", pool(["ab"]))
-    atom = Split("atom", pool(["c", "ab"]))
-    pair = SplitPair(SetName("systematicity", "letters", "strict"), (atom, combination), test)
+    pair = sets("systematicity", pool(["ab"]), atom=pool(["c", "ab"]), combination=pool(["ab"]))
     with folder.new(path) as staging:
         folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
-    (sample,) = test.samples
+    (sample,) = pair.test.samples
     good = "strict:productivity:mini:n4"
-    assert run("check", good, path) == 1
-    printed = capsys.readouterr().out.splitlines()
+    printed = spor(f"data check {good} {path}", ends=1).splitlines()
     assert printed.count("  every requirement holds") == 1
     start = printed.index("  ≠ 1 test pairs occur in Atom")
     names = [f"      1 in {split}: {sample.id}" for split in ("atom", "test")]
     assert printed[start + 1 : start + 3] == names
-    assert run("check", good, "nowhere") == 2
-    assert "error: " in capsys.readouterr().err
-    assert run("check", good, path, "--json") == 1
-    rows = json.loads(capsys.readouterr().out)
+    assert "error: " in spor(f"data check {good} nowhere", ends=2)
+    rows = json.loads(spor(f"data check {good} {path} --json", ends=1))
     assert (rows[good]["holds"], rows[good]["threshold"]) == (True, 4)
     assert (rows[str(path)]["holds"], rows[str(path)]["pairs_in_atom"]) == (False, 1)
     assert rows[str(path)]["violations"][0] == {
@@ -125,12 +109,10 @@ def test_violations_are_printed_with_their_samples(tmp_path: Path, capsys: Captu
 
 
 @pytest.mark.real_data
-def test_the_flaws_of_the_published_webnlg_sets_are_found(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    assert run("check", "published:systematicity:webnlg", "published:systematicity:e2e") == 1
-    webnlg, e2e = capsys.readouterr().out.split("published:systematicity:e2e")
+@pytest.mark.usefixtures("data_dir")
+def test_the_flaws_of_the_published_webnlg_sets_are_found(spor: Spor) -> None:
+    printed = spor("data check published:systematicity:webnlg published:systematicity:e2e", ends=1)
+    webnlg, e2e = printed.split("published:systematicity:e2e")
     assert re.findall(r"(≠ .*|\d+ in (?:atom|test)):?", webnlg) == [
         "≠ 88 test pairs occur in Atom",
         "182 in atom",
@@ -147,7 +129,7 @@ def test_the_flaws_of_the_published_webnlg_sets_are_found(
 
 @pytest.mark.real_data
 def test_a_local_copy_is_fetched_whole_and_kept(
-    data_dir: Path, totto_dir: Path, tmp_path: Path, capsys: Captured
+    data_dir: Path, totto_dir: Path, tmp_path: Path, spor: Spor
 ) -> None:
     source = tmp_path / "source"
     source.mkdir()
@@ -159,23 +141,18 @@ def test_a_local_copy_is_fetched_whole_and_kept(
     ):
         target = tmp_path / corpus
         for outcome in ("fetched", "kept"):
-            assert run("fetch", "--corpus", corpus, "--from", files, "--to", target) == 0
-            printed = capsys.readouterr().out
+            printed = spor(f"data fetch --corpus {corpus} --from {files} --to {target}")
             assert f"{target}: {count.format(outcome)}" in printed
             assert licence in printed
 
 
-def test_a_corpus_that_no_program_can_fetch_is_said_where_to_download(
-    tmp_path: Path, capsys: Captured
-) -> None:
-    source, fetch = tmp_path / "source", ["fetch", "--corpus", "yelp", "--to", tmp_path / "yelp"]
-    assert run(*fetch) == 2
-    error = capsys.readouterr().err
+def test_a_corpus_that_no_program_can_fetch_names_its_address(tmp_path: Path, spor: Spor) -> None:
+    source, fetch = tmp_path / "source", f"data fetch --corpus yelp --to {tmp_path}/yelp"
+    error = spor(fetch, ends=2)
     assert sources.COMPMCTG.url in error
     assert "--from data_compmctg.zip" in error
     for name in sources.COMPMCTG.files:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / name).write_text(f"{name}\n", "utf-8")
-    for options, outcome in ((["--from", source], "fetched"), ([], "kept")):
-        assert run(*fetch, *options) == 0
-        assert f"12 {outcome}" in capsys.readouterr().out
+    for options, outcome in ((f"--from {source}", "fetched"), ("", "kept")):
+        assert f"12 {outcome}" in spor(f"{fetch} {options}")

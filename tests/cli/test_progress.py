@@ -25,19 +25,15 @@ def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, pause: float) ->
     return stream.getvalue()
 
 
-def test_long_work_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_is_a_bar_on_a_terminal_and_a_line_now_and_then_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bar = shown(monkeypatch, Terminal(), 0.2)
     for part in (r"counting\u001b[2J:  50%|", r", best 6 \u001b[2J]", " 6/12 ["):
         assert part in bar
-
-
-def test_elsewhere_long_work_has_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, io.StringIO(), 0.1).splitlines() == [
         rf"counting\u001b[2J: {share}, best {steps} \u001b[2J"
         for share, steps in (("25%", 3), ("50%", 6))
     ]
-
-
-@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
-def test_short_work_is_not_shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO) -> None:
-    assert "counting" not in shown(monkeypatch, stream, 0)
+    for stream in (Terminal(), io.StringIO()):  # short work is not shown
+        assert "counting" not in shown(monkeypatch, stream, 0)

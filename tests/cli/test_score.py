@@ -1,27 +1,19 @@
 """`spor score`: what it prints, what it reads, and how it fails."""
 
-import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from spor_tasks import cli
+from tests.conftest import Spor
 from tests.support.aspects import save_gpt2
 from tests.support.classifiers import save_bert
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
-ROW = {
-    "name": "The Gull",
-    "data": CAFE,
-    "output": "Basque food by the quayside.",
-}
+ROW = {"name": "The Gull", "data": CAFE, "output": "Basque food by the quayside."}
 UNSAID = {**ROW, "output": "Nothing of it."}
-OPTIONS = ["--metric", "cwio", "--corpus", "e2e"]
-Captured = pytest.CaptureFixture[str]
+CWIO = "--metric cwio --corpus e2e"
 
 
 def write(path: Path, *rows: object) -> str:
@@ -29,9 +21,9 @@ def write(path: Path, *rows: object) -> str:
     return str(path)
 
 
-def test_scores_stand_in_a_table_over_their_signature(tmp_path: Path, capsys: Captured) -> None:
-    assert cli.main(["score", write(tmp_path / "outputs", ROW, UNSAID), *OPTIONS]) == 0
-    head, *rows, blank, signature = capsys.readouterr().out.splitlines()
+def test_scores_stand_in_a_table_over_their_signature(tmp_path: Path, spor: Spor) -> None:
+    printed = spor(f"score {write(tmp_path / 'outputs', ROW, UNSAID)} {CWIO}")
+    head, *rows, blank, signature = printed.splitlines()
     assert head.split() == ["score", "value", "n", "unscored"]
     assert [row.split() for row in rows] == [
         ["cwio", "1.0000", "2", "0"],
@@ -42,13 +34,13 @@ def test_scores_stand_in_a_table_over_their_signature(tmp_path: Path, capsys: Ca
     assert signature.startswith("cwio|")
 
 
-def test_intervals_and_paired_tests_are_printed(tmp_path: Path, capsys: Captured) -> None:
+def test_intervals_and_paired_tests_are_printed(tmp_path: Path, spor: Spor) -> None:
     file, other = (
         write(tmp_path / name, row, {**row, "data": [CAFE[0], ["near", "quayside"]]})
         for name, row in (("ours", ROW), ("theirs", UNSAID))
     )
-    assert cli.main(["score", file, *OPTIONS, "--interval", "--compare", other]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    printed = spor(f"score {file} {CWIO} --interval --compare {other}")
+    lines = [line.split() for line in printed.splitlines()]
     assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "100.0000", "to", "100.0000"]
     compared = lines.index(["difference", "value", "n", "p", "95", "%", "interval"])
     assert lines[compared + 1][:4] == ["cwio", "+0.0000", "2", "1.0000"]
@@ -56,12 +48,10 @@ def test_intervals_and_paired_tests_are_printed(tmp_path: Path, capsys: Captured
     assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
 
 
-def test_json_has_signatures_and_null_without_a_value(tmp_path: Path, capsys: Captured) -> None:
+def test_json_has_signatures_and_null_without_a_value(tmp_path: Path, spor: Spor) -> None:
     file = write(tmp_path / "outputs", UNSAID)
-    assert cli.main(["score", file, *OPTIONS, "--json", "--interval", "--compare", file]) == 0
-    printed = capsys.readouterr().out
-    assert "NaN" not in printed
-    result: dict[str, Any] = json.loads(printed)
+    printed = spor(f"score {file} {CWIO} --json --interval --compare {file}")
+    result = json.loads(printed, parse_constant=pytest.fail)
     assert (result["metric"], result["corpus"], result["samples"]) == ("cwio", "e2e", 1)
     scores = {score["name"]: score for score in result["scores"]}
     assert scores["cwio_located"]["value"] is scores["cwio_located"]["interval"] is None
@@ -71,41 +61,27 @@ def test_json_has_signatures_and_null_without_a_value(tmp_path: Path, capsys: Ca
     assert result["comparisons"]["cwio"]["n"] == 1
 
 
-def test_a_gzipped_pipe_is_read() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", "from spor_tasks import cli; cli.main()", "score", "-", *OPTIONS],
-        input=gzip.compress((json.dumps(ROW) + "\n").encode()),
-        capture_output=True,
-        check=True,
-    )
-    assert b"cwio_located" in done.stdout
-    assert done.stderr == b""
-
-
-CHAIN = "strip_reasoning,strip_preamble,first_line"
-
-
-@pytest.mark.parametrize(
-    ("filters", "coverage", "signed"),
-    [([], 0, ""), (["first_line"], 0, ""), (["none"], 100, "none"), ([CHAIN], 50, CHAIN)],
-)
-def test_filters_cut_before_scoring(
-    tmp_path: Path, filters: list[str], coverage: float, signed: str, capsys: Captured
-) -> None:
+def test_filters_cut_before_scoring(tmp_path: Path, spor: Spor) -> None:
     output = "<think>\nOf what?</think>\nIt is:\nBasque food.\nBy the quayside."
     file = write(tmp_path / "outputs", {**ROW, "output": output})
-    options = ["--metric", "coverage", "--corpus", "e2e", "--json"]
-    assert cli.main(["score", file, *options, *(f"--filter={each}" for each in filters)]) == 0
-    (score,) = json.loads(capsys.readouterr().out)["scores"]
-    assert score["value"] == coverage
-    assert score["signature"].partition("|filter:")[2] == signed
+    chain = "strip_reasoning,strip_preamble,first_line"
+    for option, coverage, signed in (
+        ("", 0, ""),
+        ("--filter=first_line", 0, ""),
+        ("--filter=none", 100, "none"),
+        (f"--filter={chain}", 50, chain),
+    ):
+        printed = spor(f"score {file} --metric coverage --corpus e2e --json {option}")
+        (score,) = json.loads(printed)["scores"]
+        assert score["value"] == coverage
+        assert score["signature"].partition("|filter:")[2] == signed
 
 
 # --- CompMCTG -------------------------------------------------------------------------------------
 
 VALUES = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
 TEXTS = ["The pizza was good, and we all ate it in the yard.\n\nIt was late.", "The pizza"]
-MCTG = ["--metric", "compmctg", "--corpus", "yelp"]
+MCTG = "--metric compmctg --corpus yelp"
 
 
 @pytest.fixture
@@ -114,17 +90,16 @@ def labelled(tmp_path: Path) -> str:
     return write(tmp_path / "labelled.jsonl", *rows)
 
 
-def test_accuracy_dist_and_perplexity_stand_in_one_table(
-    labelled: str, tmp_path: Path, capsys: Captured
+def test_accuracy_dist_and_perplexity_stand_together(
+    labelled: str, tmp_path: Path, spor: Spor
 ) -> None:
     for aspect in VALUES:
         save_bert(tmp_path / "classifiers" / aspect)
-    models = ["--classifiers", str(tmp_path / "classifiers")]
-    models += ["--ppl-model", str(save_gpt2(tmp_path / "gpt2", 0)), "--device", "cpu"]
+    models = f"--classifiers {tmp_path}/classifiers --ppl-model {save_gpt2(tmp_path / 'gpt2', 0)}"
     evidence = tmp_path / "evidence.jsonl"
-    options = [*MCTG, *models, "--json", "--per-sample", str(evidence)]
-    assert cli.main(["score", labelled, *options]) == 0
-    scores = {score["name"]: score for score in json.loads(capsys.readouterr().out)["scores"]}
+    options = f"{MCTG} {models} --device cpu --json --per-sample {evidence}"
+    found = json.loads(spor(f"score {labelled} {options}"))["scores"]
+    scores = {score["name"]: score for score in found}
     assert {"mctg_acc", "mctg_acc_comp", "mctg_gap", "mctg_acc_tense", "dist_3"} <= {*scores}
     assert (scores["mctg_ppl"]["n"], scores["mctg_ppl"]["unscored"]) == (1, 1)
     assert scores["dist_3"]["signature"].endswith("|filter:none")  # both lines count
@@ -133,8 +108,10 @@ def test_accuracy_dist_and_perplexity_stand_in_one_table(
     assert first["dist_3"][1] == len(TEXTS[0].split()) - 2
 
 
-def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured) -> None:
-    assert cli.main(["score", labelled, *MCTG, "--device", "cpu"]) == 0
+def test_without_classifiers_accuracy_is_missing(
+    labelled: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["score", labelled, *MCTG.split(), "--device", "cpu"]) == 0
     printed = capsys.readouterr()
     assert "--classifiers" in printed.err
     assert "dist_3" in printed.out
@@ -144,14 +121,13 @@ def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured
 @pytest.mark.parametrize(
     "options",
     [
-        [*MCTG, "--model=x"],
-        ["--metric=facts", "--corpus=e2e", "--device=cpu"],
-        ["--metric=distinct", "--corpus=yelp", "--classifiers=x"],
-        ["--metric=distinct", "--corpus=yelp", "--ppl-model=x"],
-        ["--metric=mctg_ppl", "--corpus=yelp", "--model=x", "--label=1"],
-        ["--metric=distinct", "--corpus=yelp", "--filter=first_line,last_line"],
+        f"{MCTG} --model=x",
+        "--metric=facts --corpus=e2e --device=cpu",
+        "--metric=distinct --corpus=yelp --classifiers=x",
+        "--metric=distinct --corpus=yelp --ppl-model=x",
+        "--metric=mctg_ppl --corpus=yelp --model=x --label=1",
+        "--metric=distinct --corpus=yelp --filter=first_line,last_line",
     ],
 )
-def test_wrong_options_are_refused(labelled: str, options: list[str], capsys: Captured) -> None:
-    assert cli.main(["score", labelled, *options]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
+def test_wrong_options_are_refused(labelled: str, options: str, spor: Spor) -> None:
+    assert spor(f"score {labelled} {options}", ends=2).startswith("error: ")

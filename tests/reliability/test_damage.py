@@ -2,14 +2,16 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from spor_tasks import cli
+import spor_tasks
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
 from spor_tasks.core.plain_yaml import parse
@@ -19,14 +21,16 @@ from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.own import read_corpus
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto import reader as totto
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Spor
 from tests.support import commands, damage
 from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
 from tests.support.result_files import SAMPLE, write_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
-Captured = pytest.CaptureFixture[str]
+Refused = Callable[[str], str]
+Reader = Callable[[Path], object]
+PACKAGE = Path(spor_tasks.__file__).parent
 SCORE = "--metric parent --corpus webnlg"
 EVAL = "eval --model spor-hf --tasks spor_mini"
 ROW = {"data": [list(SAMPLE.units[0])], "texts": ["By the sea."], "output": "By the sea."}
@@ -62,6 +66,7 @@ WRITERS = (
     "baseline units-joined spor_systematicity_mini --results OUT",
 )
 """Every command that writes a file, with `OUT` for a place that takes none."""
+FILLING = {BUILD, PER_SAMPLE, REPORT}  # they write more than a full disk takes
 # The error names another place than the damaged file.
 NAMED = {
     (READERS[1], "an empty file"): "rows:1",
@@ -81,16 +86,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(captured: Captured, *words: str) -> str:
-    """Return the one error of a command that must end with it."""
-    status = commands.run([*words])
-    printed = captured.readouterr().err
-    assert status == 2, printed
-    assert "Traceback" not in printed
-    error, *more = printed.partition("error: ")[2].splitlines()
-    assert error
-    assert len(more) <= 2, printed  # the file of several that cannot be read, and the remedy
-    return printed
+@pytest.fixture
+def refused(spor: Spor) -> Refused:
+    """Run a command that must end with one error; return what it printed."""
+
+    def run(command: str) -> str:
+        printed = spor(command, ends=2)
+        assert "Traceback" not in printed
+        error, *more = printed.partition("error: ")[2].splitlines()
+        assert error
+        assert len(more) <= 2, printed  # the file of several that cannot be read, and the remedy
+        return printed
+
+    return run
 
 
 def files(folder: Path) -> set[Path]:
@@ -105,7 +113,7 @@ def test_every_command_is_tried() -> None:
 @pytest.mark.parametrize("kind", [*DAMAGE, "a name that is too long"])
 @pytest.mark.parametrize("command", READERS)
 def test_a_damaged_file_is_one_error(
-    command: str, kind: str, folder: Path, capsys: Captured
+    command: str, kind: str, folder: Path, refused: Refused
 ) -> None:
     file = folder / "damaged" / (LONG_NAME if kind not in DAMAGE else "manifest.json")
     file.parent.mkdir()
@@ -113,119 +121,105 @@ def test_a_damaged_file_is_one_error(
         damage.replace(file, kind)
     before = files(folder)
     whole = file.parent if kind in DAMAGE else file
-    command_line = command.replace("FILE", str(file)).replace("FOLDER", str(whole))
-    assert NAMED.get((command, kind), "damaged") in refused(capsys, *command_line.split())
+    printed = refused(command.replace("FILE", str(file)).replace("FOLDER", str(whole)))
+    assert NAMED.get((command, kind), "damaged") in printed
     assert files(folder) == before
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_a_place_that_takes_no_files_is_one_error(
-    command: str, folder: Path, capsys: Captured
+def test_a_place_that_takes_no_files_and_a_full_disk_are_one_error(
+    command: str, folder: Path, refused: Refused
 ) -> None:
     (folder / "file").touch()
     for place in ("file/out", LONG_NAME):
-        assert place[:50] in refused(capsys, *command.replace("OUT", place).split())
-
-
-@pytest.mark.parametrize("command", [BUILD, PER_SAMPLE, REPORT])
-def test_a_full_disk_is_one_error_and_nothing_is_left(
-    command: str, folder: Path, capsys: Captured
-) -> None:
-    with no_file_larger_than(300):
-        printed = refused(capsys, *command.replace("OUT", "out").split())
-    assert "out" in printed
-    assert "cannot be written" in printed
-    assert not (folder / "out" / "manifest.json").exists()
-    assert not [*folder.rglob("*.partial")]
+        assert place[:50] in refused(command.replace("OUT", place))
+    if command in FILLING:
+        with no_file_larger_than(300):
+            printed = refused(command.replace("OUT", "out"))
+        assert re.search("out.* cannot be written", printed)
+        assert not (folder / "out" / "manifest.json").exists()
+        assert not [*folder.rglob("*.partial")]
 
 
 @pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
-@pytest.mark.parametrize("file", ["results_bad.json", "samples_spor_systematicity_mini_1.jsonl"])
-def test_a_damaged_file_among_others_is_left_out_of_a_report(
-    file: str, kind: str, folder: Path, capsys: Captured
+def test_a_damaged_file_is_left_out_of_a_report(
+    kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    damage.replace(folder / "results" / file, kind)
-    status = cli.main(["report", "results"])
-    out = capsys.readouterr().out
-    assert "Systematicity: mini, strict sets" in out
-    if file.startswith("results"):
-        assert status == 1
-        assert f"{file}: is not a readable result file" in out
+    for file in ("samples_spor_systematicity_mini_1.jsonl", "results_bad.json"):
+        damage.replace(folder / "results" / file, kind)
+        status = commands.run(["report", "results"])
+        printed = capsys.readouterr().out
+        assert "Systematicity: mini, strict sets" in printed
+    assert status == 1
+    assert f"{file}: is not a readable result file" in printed
 
 
-def test_a_pipe_of_the_shell_is_read_and_a_device_is_not_replaced(
-    folder: Path, capsys: Captured
-) -> None:
-    spor = f"{sys.executable} -m spor_tasks.cli score"
+@pytest.mark.usefixtures("folder")
+def test_pipes_of_the_shell_are_read_and_a_device_is_not_replaced(refused: Refused) -> None:
+    spor = f"{sys.executable} -c 'from spor_tasks import cli; cli.main()'"
+    shell = f"gzip -c rows | {spor} score - {SCORE} --compare <(cat rows)"
     done = subprocess.run(
-        ["/bin/bash", "-c", f"{spor} <(cat {folder}/rows) {SCORE}"],
-        cwd=REPOSITORY,
+        ["/bin/bash", "-c", shell],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "parent" in done.stdout
+    assert "difference" in done.stdout
+    assert done.stderr == ""
     os.mkfifo("device")
-    printed = refused(capsys, *PER_SAMPLE.replace("OUT", "device").split())
+    printed = refused(PER_SAMPLE.replace("OUT", "device"))
     assert "cannot be written: it is not a regular file" in printed
     assert Path("device").is_fifo()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("command", ["path", "list"])
-def test_output_that_nothing_takes_is_one_error(
-    command: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    with Path("/dev/full").open("w") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        assert "standard output: [Errno 28]" in refused(capsys, "tasks", command)
+@pytest.mark.parametrize("command", ["tasks path", "tasks list"])
+def test_output_that_nothing_takes_is_one_error(command: str, refused: Refused) -> None:
+    with Path("/dev/full").open("w") as full, redirect_stdout(full):
+        assert "standard output: [Errno 28]" in refused(command)
 
 
 # --- Files of the package and of corpora ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("file", ["benchmarks/compmctg/splits.json", "corpora/e2e/twins.json.gz"])
-def test_a_packaged_file_that_is_cut_is_one_error(file: str, tmp_path: Path) -> None:
-    content = (Path(cli.__file__).parents[1] / file).read_bytes()
-    cut = tmp_path / file.rpartition("/")[2]
-    cut.write_bytes(content[: len(content) // 2])
-    assert_one_error(lambda: read_packaged(cut), cut, remedy=INSTALL_AGAIN)
-
-
-def test_an_embedded_corpus_that_is_cut_is_one_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = (embedded.FOLDER / "mini.jsonl.gz").read_bytes()
-    monkeypatch.setattr(embedded, "FOLDER", tmp_path)
-    (tmp_path / "mini.jsonl.gz").write_bytes(content[: len(content) // 2])
-    read = embedded._parts.__wrapped__
-    assert_one_error(lambda: read("mini"), tmp_path / "mini.jsonl.gz", remedy=INSTALL_AGAIN)
-
-
-CORPORA: Mapping[str, tuple[bytes, Callable[[Path], object]]] = {
-    "e2e-clean/test-fixed.csv": (b"mr,ref", lambda place: e2e.read_parts("test", folder=place)),
-    TOTTO.files[1]: (b'{"example_id": 3, "ta', lambda place: [*totto.part("dev", place)]),
+PACKAGED: Mapping[str, Reader] = {
+    "benchmarks/compmctg/splits.json": read_packaged,
+    "corpora/e2e/twins.json.gz": read_packaged,
+    "corpora/embedded/mini.jsonl.gz": lambda _: embedded._parts.__wrapped__("mini"),
+}
+CORPORA: Mapping[str, tuple[bytes, Reader]] = {
+    "e2e-clean/test-fixed.csv": (
+        b"mr,ref",
+        lambda file: e2e.read_parts("test", folder=file.parents[1]),
+    ),
+    TOTTO.files[1]: (b'{"example_id": 3, "ta', lambda file: [*totto.part("dev", file.parent)]),
     "Yelp/gen.jsonl": (
         b'{"review": "A te',
-        lambda place: registry().get("corpus", "yelp").read(place),
+        lambda file: registry().get("corpus", "yelp").read(file.parents[1]),
     ),
-    "own.jsonl": (b'{"data": [["a", "b', lambda place: read_corpus(place / "own.jsonl")),
+    "own.jsonl": (b'{"data": [["a", "b', read_corpus),
 }
 
 
-@pytest.mark.parametrize("file", CORPORA)
-def test_a_corpus_file_that_is_cut_is_one_error(file: str, tmp_path: Path) -> None:
-    content, read = CORPORA[file]
-    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / file).write_bytes(content)
-    assert_one_error(lambda: read(tmp_path), tmp_path / file)
-
-
-def assert_one_error(read: Callable[[], object], file: Path, remedy: str | None = None) -> None:
+@pytest.mark.parametrize("name", [*PACKAGED, *CORPORA])
+def test_a_file_that_is_cut_is_one_error(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(embedded, "FOLDER", file.parent)
+    if name in PACKAGED:
+        read, whole = PACKAGED[name], (PACKAGE / name).read_bytes()
+        file.write_bytes(whole[: len(whole) // 2])
+    else:
+        content, read = CORPORA[name]
+        file.write_bytes(content)
     with pytest.raises(CorpusError) as caught:
-        read()
+        read(file)
     assert str(caught.value.where).startswith(str(file))
-    assert caught.value.remedy if remedy is None else caught.value.remedy == remedy
+    assert caught.value.remedy
+    assert (caught.value.remedy == INSTALL_AGAIN) is (name in PACKAGED)
     assert len(str(caught.value).splitlines()) == 2
 
 
@@ -268,16 +262,15 @@ ASPECTS = "aspects:\n" + "".join(f"  a{n}: [x, y]\n" for n in range(40))
     ids=["aliases", "syntax", "tag", "comments", "combinations", "itself"],
 )
 def test_a_space_that_would_fill_the_memory_is_refused_in_a_line(
-    text: str, what: str, tmp_path: Path, capsys: Captured
+    text: str, what: str, tmp_path: Path, refused: Refused
 ) -> None:
     path = tmp_path / "space.yaml"
     path.write_text(text, "utf-8")
-    printed = refused(capsys, "tasks", "make", str(path), "--out", str(tmp_path / "out"))
+    printed = refused(f"tasks make {path} --out {tmp_path}/out")
     assert what in printed
     assert len(printed) < 3_000
 
 
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
-def test_json_without_end_is_refused(option: str, capsys: Captured) -> None:
-    words = ("eval", "--tasks", "spor_mini", option, '{"a": ' + "[" * 20_000)
-    assert "nested" in refused(capsys, *words)
+def test_json_without_end_is_refused(option: str, refused: Refused) -> None:
+    assert "nested" in refused(f'eval --tasks spor_mini {option} {{"a":{"[" * 20_000}')

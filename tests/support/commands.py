@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-import lm_eval.tasks
 import pytest
 
 from spor_tasks import cli
@@ -20,7 +19,7 @@ def names() -> set[str]:
 
 def run(words: list[str]) -> int:
     """Run a command; return its exit status, also where the parser ends it."""
-    ours = words[0] == "training"
+    ours = words[:1] == ["training"]
     try:
         return training.main(words[1:]) if ours else cli.main(words)
     except SystemExit as end:
@@ -29,6 +28,8 @@ def run(words: list[str]) -> int:
 
 def without_other_tasks(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """Spare the seconds that lm-eval takes to index its own tasks, and its logging."""
+    import lm_eval.tasks  # noqa: PLC0415 - takes seconds
+
     patch.setattr(stubs, "folder", lambda: folder / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     patch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
