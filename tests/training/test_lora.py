@@ -114,27 +114,14 @@ def test_sets_that_break_a_requirement_or_have_no_text_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_equal_settings_give_equal_bytes_and_another_seed_gives_others(tune: Tune) -> None:
-    """Whatever the process drew before, which gets its random state and its threads back."""
-
-    def adapter(name: str, *settings: str) -> bytes:
-        torch.manual_seed(len(name))
-        state, number = torch.get_rng_state(), torch.get_num_threads()
-        folder = tune("data.limit=6", *settings, to=name).folder
-        assert torch.equal(torch.get_rng_state(), state)
-        assert torch.get_num_threads() == number
-        return (folder / WEIGHTS).read_bytes()
-
-    first = adapter("first")
-    assert adapter("second") == first
-    assert adapter("third", "optimization.seed=1", "optimization.threads=2") != first
-
-
 def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     configure: Configure, tune: Tune, base: Folders, invented: SplitPair
 ) -> None:
     settings = ("optimization.epochs=3", "optimization.seed=7", "data.limit=8")
+    settings = (*settings, "optimization.threads=2")
+    random_state, threads = torch.get_rng_state(), torch.get_num_threads()
     config, result = configure(*settings), tune(*settings)
+    assert (torch.get_rng_state().equal(random_state), torch.get_num_threads()) == (True, threads)
     manifest = read_manifest(result.folder)
     assert (result.folder, result.pairs, result.pairs_seen) == (config.output, 8, 24)
     assert len(result.losses) == 6
@@ -236,3 +223,4 @@ def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_f
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter", *kept]
     tune("optimization.seed=1", "overwrite=true")
     assert read_manifest(output)["seed"] == 1
+    assert (output / WEIGHTS).read_bytes() != before[output / WEIGHTS]

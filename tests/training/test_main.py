@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from spor_tasks.aspects import named
-from spor_tasks.core.sample import SplitPair
+from tests.conftest import REPOSITORY
 from tests.support.processes import forked, wait_until
 from training import demo
 from training.__main__ import main
@@ -20,35 +19,14 @@ from training.settings import dump_settings
 Configure = Callable[..., TrainingConfig]
 
 
-@pytest.fixture
-def file(
-    configure: Configure, invented: SplitPair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
-    """Return the config file of a run on the invented split."""
-    monkeypatch.setattr(named, "load", lambda *_: invented)
-    path = tmp_path / "some.yaml"
-    path.write_text(dump_settings(configure()))
-    return path
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_output_that_nothing_can_take_is_an_error(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stdout", full)
-        assert main(["train", str(file)]) == 2
+        assert main(["run", str(REPOSITORY / "configs/experiments/mini.yaml"), "--dry-run"]) == 2
     assert "error: standard output: [Errno 28]" in capsys.readouterr().err
-
-
-def test_bad_input_is_one_message_and_exit_code_2(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["train", str(file), "data.arm=match"]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.startswith("error: data.arm: systematicity webnlg has no arm 'match'")
-    assert "\n  Its arms are" in captured.err
 
 
 @pytest.mark.parametrize("rank", [None, "0"])

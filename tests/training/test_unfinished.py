@@ -1,49 +1,105 @@
-"""A run that was cut off goes on to what an uninterrupted one gives, to the last bit."""
+"""Recorded losses, and a run that was cut off goes on to the bytes of an uninterrupted one."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from unittest.mock import DEFAULT, Mock, patch
 
 import pytest
 import torch
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
+from tests.conftest import REPOSITORY
+from tests.golden.record import TRAININGS
 from tests.support.damage import DAMAGE, no_file_larger_than, replace
 from tests.support.processes import forked, wait_until
-from training import adapters, batches, lora
-from training.config import TrainingConfig
+from tests.support.soak import soak
+from training import adapters, lora
+from training.batches import load_batches
+from training.config import TrainingConfig, learned_settings, parse_config
+from training.data import TrainingPair
+from training.encoding import Rows, encode
 from training.lora import TrainingResult, train
-from training.objectives import likelihood
+from training.objectives import base as objective
 
 Tune = Callable[..., TrainingResult]
+NAMES = [
+    *("lora/llama", "lora/bart", "lora/packing", "full", "adversarial", "reward", "coarse_to_fine"),
+    *("dcg", "meta/published", "meta/contrastive_prefix"),
+]
+OTHERS = TRAININGS.keys() - NAMES
+LOSSES = json.loads((REPOSITORY / "tests" / "golden" / "losses.json").read_text("utf-8"))
 WEIGHTS = "adapter_model.safetensors"
 LONG = ("optimization.epochs=4", "optimization.batch_size=3", "lora.target_modules=all-linear")
 OF_MINI = ("data.corpus=mini", "data.limit=30", "optimization.epochs=12")
 
 
-@contextmanager
-def broken_at(step: int, error: BaseException | None = None) -> Iterator[None]:
-    """Raise the error, by default an interrupt, in place of the loss of this step, from 1."""
-    plain, calls = batches.target_loss, 0
-    error = error or KeyboardInterrupt()
+def broken_at(
+    step: int, error: BaseException | type[BaseException] = KeyboardInterrupt
+) -> AbstractContextManager[Mock]:
+    """Raise the error in place of the batches of this step, counted from 1."""
+    broken = Mock(wraps=load_batches, side_effect=[DEFAULT] * (step - 1) + [error])
+    return patch.object(lora, "load_batches", broken)
 
-    def break_off(*args: Any) -> torch.Tensor:  # noqa: ANN401 - of target_loss
-        nonlocal calls
-        calls += 1
-        if calls == step:
-            raise error
-        return plain(*args)
+
+@pytest.fixture(scope="module")
+def _encoded_once() -> Iterator[None]:
+    """Tokenize equal pairs once, which takes most of the time of these trainings."""
+    known: dict[object, Rows] = {}
+
+    def encode_once(pairs: Iterable[TrainingPair], tokenizer: Any, *how: Any) -> Rows:  # noqa: ANN401
+        key = (tuple(pairs), tokenizer.name_or_path, *how)
+        if key not in known:
+            known[key] = encode(key[0], tokenizer, *how)
+        return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(likelihood, "target_loss", break_off)
+        patch.setattr(objective, "encode", encode_once)
         yield
 
 
-def cut(step: int, tune: Tune, *settings: str, **how: str) -> None:
-    with broken_at(step), pytest.raises(KeyboardInterrupt):
-        tune(*settings, **how)
+@pytest.mark.usefixtures("_encoded_once")
+@pytest.mark.parametrize("name", [*NAMES, *map(soak, sorted(OTHERS))])
+def test_a_run_goes_on_to_the_same_losses_and_bytes(
+    name: str, base: Callable[..., Path], tmp_path: Path
+) -> None:
+    base_name, *settings = TRAININGS[name]
+
+    def tuned(to: str) -> TrainingResult:
+        own = (f"model.path={base(base_name)}", f"output={tmp_path / to}")
+        config = parse_config("{}", (*settings, "optimization.save_steps=1", *own))
+        return train(config, progress=False)
+
+    whole = tuned("whole")
+    assert whole.losses == pytest.approx(LOSSES[name], rel=1e-4)
+    with broken_at(3), pytest.raises(KeyboardInterrupt):
+        tuned("cut")
+    assert not (tmp_path / "cut").exists()
+    torch.manual_seed(99)  # as in another process
+    cut = tuned("cut")
+    assert cut.losses == whole.losses
+    found, expected = (read_manifest(result.folder) for result in (cut, whole))
+    assert (found["resumed_from"], expected["resumed_from"]) == (2, 0)
+    assert found.get("counts") == expected.get("counts")
+    (weights,) = whole.folder.glob("*.safetensors")
+    assert (cut.folder / weights.name).read_bytes() == weights.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {"cut", "whole"}
+
+
+@pytest.mark.parametrize(("name", "may_change"), [("compmctg", True), ("dcg", False)])
+def test_a_batch_may_be_divided_unless_the_loss_depends_on_it(
+    name: str, *, may_change: bool
+) -> None:
+    _, *settings = TRAININGS[name]
+    divided = ("optimization.batch_size=4", "optimization.gradient_accumulation=2")
+    whole, parts = (
+        learned_settings(parse_config("{}", ("model.path=base", *settings, *more)))
+        for more in ((), divided)
+    )
+    assert (whole == parts) == may_change
 
 
 @pytest.fixture
@@ -70,7 +126,8 @@ def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_g
 
 
 def test_a_run_is_not_gone_on_with_under_other_settings(tune: Tune, place: Path) -> None:
-    cut(9, tune, *LONG)
+    with broken_at(9), pytest.raises(KeyboardInterrupt):
+        tune(*LONG)
     other = (*LONG, "lora.r=4", "optimization.learning_rate=1e-3")
     with pytest.raises(ConfigError) as caught:
         tune(*other)
@@ -121,29 +178,27 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune) -> N
         "optimization.packing=true",
     )
     expected = tune(*settings, name="t5", to="whole")
-    cut(8, tune, *settings, name="t5")
+    with broken_at(8), pytest.raises(KeyboardInterrupt):
+        tune(*settings, name="t5")
     result = tune(*settings, *less, name="t5")
     assert result.losses[:6] == expected.losses[:6]
     assert result.losses == pytest.approx(expected.losses, rel=1e-5)
     assert read_manifest(result.folder)["resumed_from"] == 6
 
 
-def test_a_disk_too_full_for_the_state_is_an_error(tune: Tune, tmp_path: Path) -> None:
+def test_a_disk_that_is_too_full_is_an_error_and_the_state_is_kept(
+    tune: Tune, tmp_path: Path, place: Path
+) -> None:
     with no_file_larger_than(2000), pytest.raises(ConfigError, match=r"unfinished: cannot be writ"):
         tune()
     assert list(tmp_path.iterdir()) == []
 
-
-def test_a_disk_too_full_for_the_adapter_is_an_error_and_the_state_is_kept(
-    tune: Tune, tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def write_little(*args: Any) -> None:  # noqa: ANN401 - of save_weights
         with no_file_larger_than(2000):
             adapters.save_weights(*args)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "save_weights", write_little)
-        with pytest.raises(ConfigError, match="adapter: cannot be written"):
-            tune()
+    little = patch.object(lora, "save_weights", write_little)
+    with little, pytest.raises(ConfigError, match="adapter: cannot be written"):
+        tune()
     assert list(tmp_path.iterdir()) == [place]
     assert read_manifest(tune().folder)["resumed_from"] == 2
