@@ -19,39 +19,37 @@ from spor_tasks.results import runs
 from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of
 from tests.support.result_files import edited, write_result
 
-NAMES = {
-    "spor": SetName("productivity", "webnlg", "published", "n3"),
-    "totto": SetName("totto", "totto", "published"),
-    "logicnlg": SetName("logicnlg", "logicnlg", "published", "ppl"),
-    "compmctg": SetName("compmctg", "yelp", "acd_published", "3"),
+SPECS: Mapping[str, SetSpec] = {
+    benchmark: registry().get("benchmark", benchmark).find(SetName(*name))
+    for benchmark, *name in (
+        ("spor", "productivity", "webnlg", "published", "n3"),
+        ("totto", "totto", "totto", "published"),
+        ("logicnlg", "logicnlg", "logicnlg", "published", "ppl"),
+        ("compmctg", "compmctg", "yelp", "acd_published", "3"),
+    )
 }
-
-
-def find(benchmark: str) -> SetSpec:
-    return registry().get("benchmark", benchmark).find(NAMES[benchmark])  # type: ignore[no-any-return]
 
 
 def declared(benchmark: str, /, **changes: object) -> dict[str, Any]:
     """Return a declaration as JSON gives it back."""
-    return json.loads(json.dumps(declaration(find(benchmark)) | changes, allow_nan=False))  # type: ignore[no-any-return]
+    content = declaration(SPECS[benchmark]) | changes
+    return json.loads(json.dumps(content, allow_nan=False))  # type: ignore[no-any-return]
 
 
-def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: Any) -> Path:  # noqa: ANN401 - what write_result takes
+def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: object) -> Path:
     """Write a result with a declaration."""
     file = write_result(folder / "results_1.json", **more)
     with edited(file) as result:
         (config,) = result["configs"].values()
-        name = {key: value for key, value in NAMES[benchmark]._asdict().items() if value}
+        name = {key: value for key, value in SPECS[benchmark].name._asdict().items() if value}
         config["metadata"] |= {"benchmark": benchmark, **name}
         config["metadata"]["spor"]["declared"] = content
     return file
 
 
-@pytest.mark.parametrize("benchmark", NAMES)
-def test_a_declaration_gives_sets_and_scores_back_without_what_only_tasks_need(
-    benchmark: str,
-) -> None:
-    spec, content = find(benchmark), declared(benchmark)
+@pytest.mark.parametrize("benchmark", SPECS)
+def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark: str) -> None:
+    spec, content = SPECS[benchmark], declared(benchmark)
     found = spec_of(content)
     for name in {field.name for field in fields(spec)} - {*_OF_TASKS}:
         assert getattr(found, name) == getattr(spec, name)
@@ -63,15 +61,11 @@ def test_a_declaration_gives_sets_and_scores_back_without_what_only_tasks_need(
     assert {name for gap in content["gaps"] for name in gap} <= content["scores"].keys()
 
 
-def test_a_result_of_a_users_split_is_reported_without_the_file_of_splits(
+def test_a_result_of_a_split_is_reported_without_the_file_of_splits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path / "missing"))
-    run: dict[str, Any] = {
-        "task": "compmctg_yelp_acd",
-        "scores": {"mctg_acc": 50.0},
-        "arm": "train",
-    }
+    run = {"task": "compmctg_yelp_acd", "scores": {"mctg_acc": 50.0}, "arm": "train"}
     write(tmp_path, "compmctg", declared("compmctg"), **run)
     found = report.collect([tmp_path])
     assert [problem for problem in found.problems if problem.lost] == []
@@ -100,7 +94,7 @@ def test_sets_of_nobodys_are_reported_as_they_are_declared(
         ({"scores": None}, "declared:"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_and_the_others_are_reported(
+def test_one_that_cannot_be_read_hides_no_other(
     changes: Mapping[str, object], what: str, tmp_path: Path
 ) -> None:
     file = write(tmp_path, "spor", declared("spor", **changes), task="spor_mine")
@@ -114,7 +108,6 @@ def test_what_cannot_be_read_is_one_line_and_the_others_are_reported(
 
 def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path: Path) -> None:
     content = declared("spor", reported=["parent", "unheard"], breakdown=["unheard"])
-    spec = spec_of(content)
-    assert spec.displayed == ("parent",)
+    assert spec_of(content).displayed == ("parent",)
     write(tmp_path, "spor", content, task="spor_mine", arm="visible")
     assert report.collect([tmp_path]).tables

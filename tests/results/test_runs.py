@@ -1,6 +1,5 @@
 """Reading lm-eval's result files."""
 
-import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from spor_tasks.results import runs
 from spor_tasks.results.runs import Run
 from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
+from tests.support.strategies import changed
 
 TASK = "spor_systematicity_mini"
 
@@ -58,19 +58,6 @@ def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read: Callable
     assert run.stderrs[gap.name] == pytest.approx(0.5 * 2**0.5)
 
 
-def test_an_adapter_of_no_known_arm_names_the_model(read: Callable[..., Run]) -> None:
-    assert read(arm=None).adapter is None
-    unknown = read(arm=UNKNOWN_ARM)
-    assert (unknown.adapter, unknown.model) == (None, "base + somewhere")
-
-
-def test_tasks_of_other_packages_are_passed_over(tmp_path: Path) -> None:
-    content = result_content()
-    content["configs"]["hellaswag"] = {"metadata": {"version": 1.0}}
-    content["results"]["hellaswag"] = {"acc,none": None}
-    assert [run.task for run in runs.read(written(tmp_path, content))] == [TASK]
-
-
 def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
     file = write_result(tmp_path / "results_1.json")
     file.write_bytes(file.read_bytes()[:-40])
@@ -94,22 +81,10 @@ FIELDS: dict[tuple[str, ...], tuple[str, ...]] = {
 REQUIRED = [(*place, name) for place, names in FIELDS.items() for name in names]
 
 
-def damaged(place: tuple[str, ...], value: object = ...) -> dict[str, Any]:
-    """Return a result with another value at a place, or without it."""
-    content: dict[str, Any] = copy.deepcopy(result_content())
-    inner = content
-    for key in place[:-1]:
-        inner = inner[key]
-    del inner[place[-1]]
-    if value is not ...:
-        inner[place[-1]] = value
-    return content
-
-
 @pytest.mark.parametrize("place", REQUIRED, ids=".".join)
 def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[str, ...]) -> None:
     with pytest.raises(ResultError, match=f"results_1.json: .* field `{place[-1]}`") as error:
-        runs.read(written(tmp_path, damaged(place)))
+        runs.read(written(tmp_path, changed(result_content(), place, ...)))
     assert ".".join(place[:-1]) in str(error.value)
 
 
@@ -123,11 +98,11 @@ def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[st
     ],
     ids=["negative", "huge", "inexact", "long"],
 )
-def test_a_value_that_cannot_be_is_named_in_few_words(
+def test_a_wrong_value_is_named_in_few_words(
     tmp_path: Path, place: tuple[str, ...], value: object
 ) -> None:
     with pytest.raises(ResultError) as error:
-        runs.read(written(tmp_path, damaged(place, value)))
+        runs.read(written(tmp_path, changed(result_content(), place, value)))
     assert ".".join(place) in error.value.what
     assert len(error.value.what) < 200
 
@@ -136,8 +111,10 @@ def test_every_prompt_style_is_readable() -> None:
     assert Facts.__annotations__["prompt_style"].__args__ == PROMPT_STYLES
 
 
-def test_our_task_under_a_name_of_the_users_is_held_to_the_schema_too(tmp_path: Path) -> None:
+def test_our_tasks_alone_are_read_whatever_their_names(tmp_path: Path) -> None:
     content = result_content(task="mine")
+    content["configs"]["hellaswag"] = {"metadata": {"version": 1.0}}
+    content["results"]["hellaswag"] = {"acc,none": None}
     assert [run.task for run in runs.read(written(tmp_path, content))] == ["mine"]
     del content["n-samples"]["mine"]
     with pytest.raises(ResultError, match=r"at n-samples\.mine"):
@@ -152,22 +129,24 @@ def test_shown_arms_are_one_comparison(read: Callable[..., Run]) -> None:
     assert found[0].adapter is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "name"),
-    [
+def test_a_model_is_named_as_its_arguments_name_it(read: Callable[..., Run]) -> None:
+    for arguments, name in (
         ({"pretrained": "some/model"}, "some/model"),
         ({"model": "gpt", "base_url": "http://127.0.0.1"}, "gpt"),
         ("pretrained=some/model,dtype=float32", "some/model"),
         (None, "hf"),
-    ],
-)
-def test_a_model_is_named_as_its_arguments_name_it(
-    read: Callable[..., Run], arguments: object, name: str
-) -> None:
-    assert read(arm=None, config={"model_args": arguments}).model == name
+    ):
+        assert read(arm=None, config={"model_args": arguments}).model == name
+    assert read(arm=None).adapter is None
+    unknown = read(arm=UNKNOWN_ARM)
+    assert (unknown.adapter, unknown.model) == (None, "base + somewhere")
 
 
 def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None:
+    with pytest.raises(ResultError, match="has no results of SPOR tasks"):
+        runs.collect([tmp_path])
+    with pytest.raises(ResultError, match="does not exist"):
+        runs.collect([tmp_path / "missing"])
     write_result(tmp_path / "a" / "results_1.json", seed=0)
     second = write_result(tmp_path / "b" / "deep" / "results_2.json", seed=1)
     (tmp_path / "a" / "samples_x.jsonl").write_text("no result\n")
@@ -175,20 +154,10 @@ def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None
     assert [run.file.name for run in found] == ["results_1.json", "results_2.json"]
 
 
-@pytest.mark.parametrize(
-    ("name", "what"), [("", "has no results of SPOR tasks"), ("missing", "does not exist")]
-)
-def test_a_folder_without_results_is_an_error(tmp_path: Path, name: str, what: str) -> None:
-    with pytest.raises(ResultError, match=what):
-        runs.collect([tmp_path / name])
-
-
-@pytest.mark.parametrize(("chat", "alike"), [(None, True), ("d" * 64, False)])
-def test_turns_matter_in_chats_alone(
-    read: Callable[..., Run], chat: str | None, *, alike: bool
-) -> None:
-    one, other = (
-        read({"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}).signature
-        for multiturn in (True, None)
-    )
-    assert (one == other) is alike
+def test_turns_matter_in_chats_alone(read: Callable[..., Run]) -> None:
+    for chat, alike in ((None, True), ("d" * 64, False)):
+        one, other = (
+            read({"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}).signature
+            for multiturn in (True, None)
+        )
+        assert (one == other) is alike

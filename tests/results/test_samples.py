@@ -41,30 +41,31 @@ def logged(folder: Path, *rows: dict[str, Any]) -> SampleFile:
     """Return the sample file of a result that holds these rows, without what is ``...``."""
     task = "spor_systematicity_mini"
     file = write_result(folder / "results_2026-01-01.json", task=task, n=len(rows))
-    write_samples(
-        file, task, [{key: value for key, value in row.items() if value is not ...} for row in rows]
-    )
+    kept = [{key: value for key, value in row.items() if value is not ...} for row in rows]
+    write_samples(file, task, kept)
     (run,) = runs.read(file)
-    found = samples.find(run)
-    assert found
-    return found
+    return samples.find(run)
 
 
 def test_a_line_becomes_a_record(tmp_path: Path) -> None:
     output = "Greyport: Cold Sound.\nAnd more"
-    file = logged(tmp_path, sample_row(PLAIN, [output], PARENT))
-    (record,) = file.records()
+    shown = sample_row(PLAIN, [output], PARENT)
+    shown["arguments"]["gen_args_0"]["arg_0"] = f"shown\n\n{shown['doc']['prompt']}"
+    file = logged(tmp_path, sample_row(PLAIN, [output], PARENT), shown)
+    record, after_demonstrations = file.records()
     assert (record.run, record.sample) == (file.run, PLAIN)
     assert record.inputs == record.contexts
     assert record.inputs[0].endswith("<tail> Cold Sound Output:")
     assert (record.outputs, record.scored) == ((output,), ("Greyport: Cold Sound.",))
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
     assert record.prompt_sha256 == "f" * 64
-    assert list(file.scores()) == [("plain", frozenset(PLAIN.units), record.scores)]
+    assert next(file.scores()) == ("plain", frozenset(PLAIN.units), record.scores)
+    assert after_demonstrations.contexts == (f"shown\n\n{record.inputs[0]}",)
+    assert after_demonstrations.inputs == record.inputs
 
 
 @pytest.mark.parametrize(
-    ("logged_as", "scored"),
+    ("left", "scored"),
     [
         ([" Cold Sound."], " Cold Sound."),
         ([[" Cold Sound."]], " Cold Sound."),
@@ -72,10 +73,10 @@ def test_a_line_becomes_a_record(tmp_path: Path) -> None:
         *((value, "First.") for value in (..., None, [], [None], ["a", "b"])),
     ],
 )
-def test_what_was_scored_is_what_filters_left_and_else_the_first_line(
-    tmp_path: Path, logged_as: object, scored: str
+def test_what_filters_left_was_scored_or_the_first_line(
+    tmp_path: Path, left: object, scored: str
 ) -> None:
-    row = sample_row(PLAIN, ["\nFirst.\n Cold Sound."], PARENT) | {"filtered_resps": logged_as}
+    row = sample_row(PLAIN, ["\nFirst.\n Cold Sound."], PARENT) | {"filtered_resps": left}
     (record,) = logged(tmp_path, row).records()
     assert record.scored == (scored,)
 
@@ -89,13 +90,6 @@ def test_a_challenge_and_its_outputs_are_in_the_record(tmp_path: Path) -> None:
     assert ordered.outputs == ordered.scored == ("one", "two")
     assert len(set(ordered.inputs)) == len(set(ordered.contexts)) == 2
     assert ordered.scores == {"cwio": (2, 1.0), "cwio_3": None, "cwio_located_share": 0.0}
-
-
-def test_demonstrations_are_part_of_the_context_only(tmp_path: Path) -> None:
-    row = sample_row(PLAIN, ["x"], PARENT)
-    row["arguments"]["gen_args_0"]["arg_0"] = f"shown\n\n{row['doc']['prompt']}"
-    (record,) = logged(tmp_path, row).records()
-    assert record.contexts == (f"shown\n\n{record.inputs[0]}",)
 
 
 def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path) -> None:
@@ -121,7 +115,7 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path
         ({"prompt_hash": ...}, True),
     ],
 )
-def test_a_line_of_somebody_elses_is_named(
+def test_a_foreign_line_is_named(
     tmp_path: Path, change: dict[str, Any], *, has_scores: bool
 ) -> None:
     file = logged(tmp_path, sample_row(PLAIN, ["x"], PARENT) | change)

@@ -2,11 +2,10 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy import stats
 
 from spor_tasks.metrics.base import Column
@@ -20,9 +19,7 @@ APART = np.arange(300)
 """Samples that are clusters of one."""
 
 
-def column(
-    values: Sequence[float] | NDArray[np.float64], groups: Sequence[int] | NDArray[np.int64] = ()
-) -> Column:
+def column(values: Iterable[float], groups: Sequence[int] = ()) -> Column:
     if len(groups):
         return Column.of(list(zip(groups, values, strict=True)), GROUP_MEANS)
     return Column.of(list(values))
@@ -31,18 +28,6 @@ def column(
 def p_of(one: Column, other: Column, clusters: sig.Clusters, seed: int = 0) -> float:
     (p,) = sig.randomization_p_values([(one, other)], clusters, seed=seed)
     return p
-
-
-def over_runs(systems: Sequence[Sequence[Column]], clusters: sig.Clusters) -> sig.Student:
-    found = sig.over_runs(systems, clusters)
-    assert found
-    return found
-
-
-def difference(one: Column, other: Column, clusters: sig.Clusters) -> sig.Estimate:
-    found = sig.difference(one, other, clusters)
-    assert found
-    return found
 
 
 # --- Clusters -------------------------------------------------------------------------------------
@@ -55,35 +40,20 @@ def test_copies_of_every_sample_tell_nothing_new() -> None:
     copies = [column(np.repeat(each.each, 3)) for each in (one, other)]
     assert interval(copies[0], thrice) == pytest.approx(interval(one, APART))
     assert p_of(copies[0], copies[1], thrice) == p_of(one, other, APART)
-    assert over_runs([[copies[0]]], thrice) == pytest.approx(over_runs([[one]], APART))
-
-
-def test_samples_that_are_alike_make_an_interval_as_wide_as_there_are_clusters() -> None:
-    """E2E's 156 test samples are 67 sets of units: an interval of 156 draws is too narrow."""
-    clusters = np.arange(156) % 67
-    rng = np.random.default_rng(8)
-    values = column(rng.normal(50, 20, 67)[clusters] + rng.normal(0, 5, 156))
-    apart = interval(values, np.arange(156))
-    together = interval(values, clusters)
-    assert apart
-    assert together
-    assert (together[1] - together[0]) / (apart[1] - apart[0]) == pytest.approx(1.5, abs=0.25)
+    assert sig.over_runs([[copies[0]]], thrice) == pytest.approx(sig.over_runs([[one]], APART))
 
 
 # --- The bootstrap --------------------------------------------------------------------------------
 
 
-def test_an_interval_agrees_with_scipys_percentile_bootstrap() -> None:
+def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict() -> None:
     expected = stats.bootstrap(
         (VALUES,), np.mean, n_resamples=5_000, method="percentile", rng=np.random.default_rng(5)
     ).confidence_interval
     found = interval(column(VALUES), APART)
     assert found == pytest.approx((expected.low, expected.high), abs=0.003)
-
-
-def test_an_interval_is_of_what_has_a_verdict() -> None:
     gaps = column([*VALUES, *[math.nan] * 50])
-    assert interval(gaps, np.arange(350)) == pytest.approx(interval(column(VALUES), APART))
+    assert interval(gaps, np.arange(350)) == pytest.approx(found)
     assert interval(column([math.nan] * 50), np.arange(50)) is None
     with pytest.raises(ValueError, match="no samples"):
         sig.resampled_scores([column([])], np.array([], np.int64))
@@ -94,15 +64,12 @@ def a_column(seed: int, groups: int = 1, unscored: float = 0.0, more: float = 0.
     numbers = rng.random(120)
     numbers[rng.random(120) < unscored] = np.nan
     numbers += more * np.random.default_rng(9).random(120)
-    return column(numbers, np.arange(120) % groups) if groups > 1 else column(numbers)
+    return column(numbers, np.arange(120) % groups if groups > 1 else ())
 
 
 def columns(more: float = 0.0) -> list[Column]:
-    return [
-        a_column(1, more=more),
-        a_column(2, groups=6, more=more),
-        a_column(3, groups=6, unscored=0.4, more=more),
-    ]
+    rows = ((1, 1, 0.0), (2, 6, 0.0), (3, 6, 0.4))
+    return [a_column(*row, more) for row in rows]
 
 
 COLUMNS = columns()
@@ -192,12 +159,11 @@ def test_an_interval_a_comparison_and_an_estimate_of_totals_agree() -> None:
     (kept,), clusters = sig.common([one], CLUSTERS)
     drawn = sig.resampled_scores([kept], clusters)
     assert interval(one, CLUSTERS) == sig.percentile_interval(drawn[:, 0])
-    estimate = over_runs([[one]], CLUSTERS)
+    estimate = sig.over_runs([[one]], CLUSTERS)
     assert estimate.value == pytest.approx(one.value)
     assert estimate.error == pytest.approx(drawn.std(), rel=0.05)
-    compared = difference(one, other, CLUSTERS)
-    assert compared.p == pytest.approx(over_runs([[one], [other]], CLUSTERS).p, abs=0.02)
-    assert compared.interval
+    compared = sig.difference(one, other, CLUSTERS)
+    assert compared.p == pytest.approx(sig.over_runs([[one], [other]], CLUSTERS).p, abs=0.02)
     assert compared.interval.low < compared.value < compared.interval.high
 
 
@@ -229,28 +195,12 @@ def test_what_cannot_be_resampled_has_a_score_and_no_more() -> None:
 # --- Two systems, one run each --------------------------------------------------------------------
 
 
-def test_equal_systems_do_not_differ_and_distant_ones_do() -> None:
+def test_equal_systems_do_not_differ_and_a_small_p_is_no_less_than_that_of_all_exchanges() -> None:
     one, better = column(VALUES), column(VALUES + 0.2)
     assert p_of(one, one, APART) == 1.0
     assert p_of(one, better, APART) == p_of(better, one, APART) < 1e-60
-
-
-def test_a_p_below_what_resamples_show_is_no_less_than_that_of_all_exchanges() -> None:
-    """Of 20 equal effects, two of 2^20 exchanges are as extreme."""
-    one, other = column(np.ones(20)), column(np.zeros(20))
-    assert 2 / 2**20 <= p_of(one, other, np.arange(20)) < 1 / 10_001
-
-
-def test_randomization_agrees_with_scipys_permutation_test() -> None:
-    other = VALUES + np.random.default_rng(12).normal(0.01, 0.1, 300)
-    expected = stats.permutation_test(
-        (VALUES, other),
-        lambda x, y, axis: np.mean(x - y, axis=axis),
-        permutation_type="samples",
-        n_resamples=5_000,
-        rng=np.random.default_rng(3),
-    ).pvalue
-    assert p_of(column(VALUES), column(other), APART) == pytest.approx(expected, abs=0.02)
+    ones, zeros = column(np.ones(20)), column(np.zeros(20))  # two of 2^20 are as extreme
+    assert 2 / 2**20 <= p_of(ones, zeros, np.arange(20)) < 1 / 10_001
 
 
 def test_randomization_exchanges_whole_clusters() -> None:
@@ -264,28 +214,15 @@ def test_randomization_exchanges_whole_clusters() -> None:
     assert p_of(column(one), column(other), clusters) == pytest.approx(expected, abs=0.015)
 
 
-def test_false_alarms_come_as_often_as_p_says() -> None:
-    rng = np.random.default_rng(13)
-    alarms = sum(
-        p_of(column(rng.normal(size=40)), column(rng.normal(size=40)), np.arange(40), seed) < 0.1
-        for seed in range(300)
-    )
-    assert 15 <= alarms <= 48  # 30 expected; outside by chance once in a thousand runs
-
-
-def test_columns_are_compared_on_what_both_have_a_verdict_on() -> None:
+def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_alike() -> None:
     one, other = column([1.0, 2.0, math.nan, 4.0]), column([0.0, math.nan, 3.0, 2.0])
-    compared = difference(one, other, np.arange(4))
+    compared = sig.difference(one, other, np.arange(4))
     assert (compared.value, compared.n, compared.clusters) == (1.5, 2, 2)
     assert sig.difference(column([math.nan]), column([1.0]), np.arange(1)) is None
-
-
-def test_groups_weigh_alike() -> None:
     one, other = column([1, 1, 1, 0], [2, 2, 2, 7]), column([0, 0, 0, 1], [2, 2, 2, 7])
-    compared = difference(one, other, np.arange(4))
-    assert compared.value == pytest.approx(0)
-    assert compared.p == 1
-    assert over_runs([[column([1.0, 3.0, 10.0], [2, 2, 7])]], np.arange(3)).value == 6.0
+    compared = sig.difference(one, other, np.arange(4))
+    assert (compared.value, compared.p) == (pytest.approx(0), 1)
+    assert sig.over_runs([[column([1.0, 3.0, 10.0], [2, 2, 7])]], np.arange(3)).value == 6.0
 
 
 def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
@@ -304,58 +241,43 @@ def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
 # --- Several runs ---------------------------------------------------------------------------------
 
 
-def test_one_run_has_the_variance_over_samples() -> None:
-    found = over_runs([[column(VALUES)]], APART)
-    assert (found.value, found.error) == pytest.approx((VALUES.mean(), stats.sem(VALUES)))
-    assert found.freedom == pytest.approx(299)
-
-
 def test_systems_are_compared_sample_by_sample() -> None:
     """Samples that are hard for both do not widen their difference, nor do runs that take turns."""
+    alone = sig.over_runs([[column(VALUES)]], APART)
+    assert alone == pytest.approx((VALUES.mean(), stats.sem(VALUES), 299))
     noise = np.random.default_rng(2).normal(0, 0.01, 300)
     better, swinging = VALUES + noise, np.where(APART % 2, 0.1, -0.1)
-    paired = over_runs([[column(VALUES)], [column(better)]], APART)
+    paired = sig.over_runs([[column(VALUES)], [column(better)]], APART)
     assert paired.error == pytest.approx(stats.sem(noise))
-    turns = over_runs([[column(VALUES + swinging), column(VALUES - swinging)]], APART)
+    turns = sig.over_runs([[column(VALUES + swinging), column(VALUES - swinging)]], APART)
     assert turns.error == pytest.approx(stats.sem(VALUES))
 
 
 def test_runs_that_all_samples_share_have_the_variance_of_the_runs() -> None:
-    """Runs that differ by a constant: Welch's test of the runs, and the samples add nothing."""
-    one, other = [50.0, 51.0, 53.0], [48.0, 48.5, 49.0]
-    systems = [[column([score] * 40) for score in scores] for scores in (one, other)]
-    found = over_runs(systems, np.arange(40))
-    expected = stats.ttest_ind(one, other, equal_var=False)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert found.interval() == pytest.approx(tuple(expected.confidence_interval(0.95)))
-
-
-def test_scores_of_runs_alone_have_students_and_welchs_intervals() -> None:
+    """Runs differ by a constant: Welch's test of the runs, and the samples add nothing."""
     one, other = [50.0, 51.0, 53.0], [48.0, 48.5]
-    single, apart = sig.over_seeds(one), sig.over_seeds(one, other)
-    assert single
-    assert apart
-    expected = stats.ttest_1samp(one, 0).confidence_interval(0.95)
-    assert single.interval() == pytest.approx(tuple(expected))
-    welch = stats.ttest_ind(one, other, equal_var=False)
-    assert apart.interval() == pytest.approx(tuple(welch.confidence_interval(0.95)))
-    assert apart.p == pytest.approx(welch.pvalue)
+    systems = [[column([score] * 40) for score in scores] for scores in (one, other)]
+    expected = stats.ttest_ind(one, other, equal_var=False)
+    for found in (sig.over_runs(systems, np.arange(40)), sig.over_seeds(one, other)):
+        assert found.p == pytest.approx(expected.pvalue)
+        assert found.interval() == pytest.approx(tuple(expected.confidence_interval(0.95)))
+    alone = stats.ttest_1samp(one, 0).confidence_interval(0.95)
+    assert sig.over_seeds(one).interval() == pytest.approx(tuple(alone))
     assert sig.over_seeds(one, [1.0]) is None
-    assert (alike := sig.over_seeds([3.0, 3.0]))
-    assert alike.interval() == (3.0, 3.0)
+    assert sig.over_seeds([3.0, 3.0]).interval() == (3.0, 3.0)
 
 
 def test_a_tie_is_no_difference_and_agreement_of_all_clusters_is_as_rare_as_they_are_many() -> None:
-    assert over_runs([[column(VALUES)] * 2] * 2, APART).p == 1.0
+    assert sig.over_runs([[column(VALUES)] * 2] * 2, APART).p == 1.0
     systems = [[column(np.full(9, score))] * 3 for score in (4.0, 3.0)]
-    found = over_runs(systems, np.arange(9))
+    found = sig.over_runs(systems, np.arange(9))
     assert (found.value, found.error, found.p) == (1.0, 0.0, 2.0**-8)
 
 
 def test_a_single_cluster_tells_nothing_about_others() -> None:
     one, other, clusters = column([50.0] * 9), column([60.0] * 9), np.zeros(9, np.int64)
     assert interval(one, clusters) is None
-    compared = difference(one, other, clusters)
+    compared = sig.difference(one, other, clusters)
     assert (compared.interval, compared.p) == (None, 1)
     assert sig.over_runs([[one]], clusters) is None
     assert sig.over_runs([[column([math.nan] * 3)]], np.arange(3)) is None
@@ -380,7 +302,7 @@ def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> N
     alarms = naive = 0
     for _ in range(trials):
         systems = [runs(rng, seeds, 1000, 1.0) for _ in range(2)]
-        alarms += over_runs(systems, clusters).p < 0.05
+        alarms += sig.over_runs(systems, clusters).p < 0.05
         means = [column(np.mean([run.each for run in each], axis=0)) for each in systems]
         pair = means[0], means[1]
         (p,) = sig.randomization_p_values([pair], clusters, resamples=200)
@@ -395,5 +317,5 @@ def test_a_large_difference_is_found_over_three_seeds() -> None:
     for _ in range(50):
         one, other = runs(rng, 3, 500, 0.5), runs(rng, 3, 500, 0.5)
         better = [column(run.each + 6) for run in one]
-        found += over_runs([better, other], np.arange(500)).p < 0.05
+        found += sig.over_runs([better, other], np.arange(500)).p < 0.05
     assert found >= 45
