@@ -1,8 +1,5 @@
-"""The copy rule, on invented samples, as published, and as its definition written down slowly."""
+"""The copy rule is that of its definition, written down slowly, and every leak has its place."""
 
-from dataclasses import replace
-
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,34 +10,11 @@ from tests.oracles import copy_rule as slow_copy_rule
 
 
 def hiding(unit: DataUnit, *phrases: tuple[str, str]) -> Sample:
-    return Sample("1", "invented", (unit,), (), challenge=Hidden(phrases))
+    challenge = Hidden(phrases, (("hull", ("oak",)),))
+    return Sample("1", "invented", (unit,), (), challenge=challenge)
 
 
 PORT = hiding(Triple("Entity 1", "harbour", "Old Basin"), ("Greyport", "Entity 1"))
-TWELVE = hiding(Triple("Entity 12", "harbour", "Old Basin"), ("Low", "Entity 12"))
-RATED = ("customer rating", "Value A out of 5")
-INN = hiding(AttributeValue(*RATED), RATED)
-OAK = replace(
-    hiding(AttributeValue("hull", "Value A")),
-    challenge=Hidden((("hull", "Value A"),), (("hull", ("oak",)),)),
-)
-
-
-@pytest.mark.parametrize(
-    ("sample", "output", "published", "whole_word"),
-    [
-        (INN, "A yellow inn rated Value A out of 5.", "copied leaked", "copied"),
-        (TWELVE, "12 has Old Basin.", "", "copied"),
-        (OAK, "A boat has a hull.", "", ""),  # a mere letter copies no phrase
-        (OAK, "The hull is of value A.", "copied", "copied"),
-        (OAK, "It is a hull of oak.", "leaked", "leaked"),
-    ],
-)
-def test_substrings_count_as_published_and_whole_words_in_the_corrected_score(
-    sample: Sample, output: str, published: str, whole_word: str
-) -> None:
-    for verdict, expected in zip(verdicts(sample, output), (published, whole_word), strict=True):
-        assert verdict.case == ("copied" in expected, "leaked" in expected)
 
 
 def test_a_leak_is_located_and_every_phrase_must_be_copied() -> None:
@@ -58,7 +32,7 @@ PHRASES = ["Entity 1", "Entity 2", "Entity 12", "Entity 10", "less than Value A"
 # A sign after a word may make it another word, or another number.
 joints = st.sampled_from(["", " ", "  ", ".", ",", "-", "1", ".5", "_", "ü", "\n"])
 pieces = st.sampled_from(
-    [*ENTITIES, *PHRASES, "12", "1", "2", "a", "1st entity", "10th entity", "yellow", "high"]
+    [*ENTITIES, *PHRASES, "12", "1", "2", "a", "1st entity", "10th entity", "yellow", "high", "oak"]
     + [value for values in POSSIBLE_VALUES.values() for value in values]
 )
 outputs = st.lists(st.tuples(joints, pieces | pieces.map(str.upper), joints)).map(
@@ -74,7 +48,7 @@ def samples(unit: DataUnit, secrets: list[str]) -> st.SearchStrategy[Sample]:
 @settings(max_examples=500)
 @given(
     samples(Triple("a", "b", "c"), ENTITIES)
-    | samples(AttributeValue("a", "b"), [*POSSIBLE_VALUES]),
+    | samples(AttributeValue("a", "b"), [*POSSIBLE_VALUES, "hull"]),
     outputs,
 )
 def test_both_verdicts_are_those_of_the_definition(sample: Sample, output: str) -> None:

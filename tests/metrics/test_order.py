@@ -1,64 +1,18 @@
-"""Order invariance and CWIO: an invented sample, and their definitions written down slowly."""
+"""Order invariance and CWIO are those of their definitions, written down slowly."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Orders, Sample, Triple
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE, kendall
 from tests.oracles import order as slow_order
 from tests.support.scores import scores_of
 
-# Its only reference mentions harbour, leader and sea, in this order.
-SAMPLE = Sample(
-    id="1",
-    corpus="webnlg",
-    units=(
-        Triple("Ann Moss", "leader of", "Greyport"),
-        Triple("Greyport", "harbour", "Old Basin"),
-        Triple("Greyport", "sea", "Cold Sound"),
-    ),
-    references=("Old Basin is the harbour of Greyport, led by Ann Moss, on the Cold Sound.",),
-    challenge=Orders(((0, 1, 2), (2, 1, 0)), ((1, 0, 2),)),
-)
-SAME = SAMPLE.references[0]
-REVERSED = "On the Cold Sound, Ann Moss leads Greyport and its harbour Old Basin."
-PARTIAL = "Old Basin is its harbour, Ann Moss its leader."
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "scores"),
-    [
-        (SAME, SAME, "fidelity_pbh ordering_pbh ordering_em_pbh faithful_ordering_pbh"),
-        (SAME, REVERSED, "fidelity_pbh ordering_poh ordering_em_poh faithful_ordering_poh"),
-        # An output that leaves units out may be proper as published, but not faithfully.
-        (SAME, PARTIAL, "fidelity_poh ordering_pbh ordering_em_pbh faithful_ordering_poh"),
-    ],
-)
-def test_a_property_holds_for_both_outputs_or_for_one(first: str, second: str, scores: str) -> None:
-    values, details = ORDER_INVARIANCE.judge_one(SAMPLE, first, second)
-    assert {name for name, value in values.items() if value} == {*scores.split()}
-    assert set(values.values()) == {0.0, 100.0}
-    for number, output in enumerate((first, second), start=1):
-        assert details[f"missing_{number}"] == ((2,) if output == PARTIAL else ())
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (3, 1, 0, 2)])
-def test_tau_compares_orders_and_not_index_lists(order: tuple[int, ...]) -> None:
-    for reference in (tuple(range(len(order))), order[::-1]):
-        ranks = [[each.index(unit) for unit in range(len(order))] for each in (order, reference)]
-        assert kendall(order, reference) == pytest.approx(stats.kendalltau(*ranks).statistic)
-
 
 def test_one_unit_has_no_order() -> None:
     with pytest.raises(ValueError, match="fewer than two"):
         kendall((0,), (0,))
-
-
-def test_an_empty_output_correlates_perfectly_as_published_and_has_no_order() -> None:
-    details = CWIO.judge_one(SAMPLE, "").details
-    assert (details["tau"], details["tau_located"]) == (1.0, None)
 
 
 # Few words, near and far, so that outputs mention units in part, twice, or not at all.
@@ -82,11 +36,21 @@ def samples(draw: st.DrawFn) -> Sample:
 
 @given(samples(), outputs, outputs)
 def test_verdicts_are_those_of_the_definition(sample: Sample, first: str, second: str) -> None:
-    details = ORDER_INVARIANCE.judge_one(sample, first, second).details
+    values, details = ORDER_INVARIANCE.judge_one(sample, first, second)
+    properties = []
     for number, output in enumerate((first, second), start=1):
-        assert details[f"pos_{number}"] == slow_order.located(sample, output)
-        verdict = tuple(details[f"{key}_{number}"] for key in ("fidelity", "proper", "em"))
-        assert verdict == slow_order.judge(sample, output)
+        positions = slow_order.located(sample, output)
+        assert details[f"pos_{number}"] == positions
+        lost = tuple(unit for unit, position in enumerate(positions) if position is None)
+        assert details[f"missing_{number}"] == lost
+        faithful, proper, exact = verdict = slow_order.judge(sample, output)
+        assert tuple(details[f"{key}_{number}"] for key in ("fidelity", "proper", "em")) == verdict
+        properties.append((faithful, proper, exact, proper and faithful))
+    names = ("fidelity", "ordering", "ordering_em", "faithful_ordering")
+    for name, one, other in zip(names, *properties, strict=True):
+        assert values.pop(f"{name}_pbh") == 100 * (one and other)
+        assert values.pop(f"{name}_poh") == 100 * (one != other)
+    assert values == {}
 
 
 @given(st.lists(st.tuples(samples(), outputs), min_size=1, max_size=5))

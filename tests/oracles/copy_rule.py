@@ -49,8 +49,10 @@ def judge(sample: Sample, output: str, *, whole: bool) -> tuple[bool, bool]:
     text = normalize(output)
     words = "".join(char for char in text if char not in punctuation).split()
     pairs = isinstance(sample.units[0], AttributeValue)
+    challenge = challenge_of(sample, Hidden)
+    values = {**VALUES, **dict(challenge.values)}
     copied, leaked = True, False
-    for hidden, phrase in challenge_of(sample, Hidden).phrases:
+    for hidden, phrase in challenge.phrases:
         wanted = phrase.lower()
         found = occurs(wanted, text, whole=whole)
         if pairs:
@@ -63,6 +65,6 @@ def judge(sample: Sample, output: str, *, whole: bool) -> tuple[bool, bool]:
                 if wanted == f"entity {number}":
                     found = found or occurs(f"{ordinal} entity", text, whole=whole)
         copied = copied and found
-        for secret in VALUES[hidden] if pairs else [hidden]:
+        for secret in values[hidden] if pairs else [hidden]:
             leaked = leaked or occurs(secret.lower(), text, whole=whole)
     return copied, leaked

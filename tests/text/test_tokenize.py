@@ -1,4 +1,4 @@
-"""PARENT's tokens: example by example, and those of NLTK's own classes.
+"""PARENT's tokens are those of NLTK's own classes.
 
 NLTK's classes are put back to 3.9 where the one at hand is newer.
 """
@@ -13,30 +13,12 @@ from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer
 
 from spor_tasks.text import tokenize
-from spor_tasks.text.tokenize import tokens
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The Mill, a Pub: cheap; (quiet) & near!", "the mill a pub cheap quiet near"),
-        ("The U.S. army, Dr. No and Foo Inc. met.", "the u.s. army dr. no and foo inc. met"),
-        ('It is "quiet".', "it is `` quiet ''"),
-        ("'Tis more'n d'ye know", "'t is more 'n d 'ye know"),
-        # Dashes between words stay as before NLTK 3.10.
-        ("New–Old Road — a road -- here", "new–old road — a road -- here"),
-        # A token is dropped only if it is a run of punctuation in code order.
-        ("a ^_ b _^ c '' d", "a b _^ c `` d"),
-    ],
-)
-def test_a_text_has_these_tokens(text: str, expected: str) -> None:
-    assert tokens(text) == tuple(expected.split())
 
 
 @pytest.mark.parametrize("piece", ["a.", ".", "? ", "'", '"', "a' ", "u.s. ", "``", ".) ", "\t"])
 def test_a_text_that_repeats_itself_is_no_trap(piece: str) -> None:
     # Quadratic time would take minutes here, and the suite has a time limit.
-    tokens(piece * 30_000)
+    tokenize.tokens(piece * 30_000)
 
 
 # Quotes that 3.10 adds to the patterns of 3.9, as the patterns write them.
@@ -94,19 +76,15 @@ TWO_ENDS = re.compile(r"""(?<!\S)[.?!][)";}\]*:@'({\[?!]\S*[.?!]""")
 
 
 @settings(max_examples=1000)
-@given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))
+@given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join) | st.text())
+@example("The Mill, a Pub: cheap; (quiet) & near!")
+@example("The U.S. army, Dr. No and Foo Inc. met.")
+@example("'Tis more'n \"quiet\" d'ye know")
+@example("New–Old Road — a road -- here")
+@example("a ^_ b _^ c '' d")
 @example("a ... b.. c. . . d")
 @example("''a (\"b) \"c. 'tis'twas")
 @example("b.( k.( 5.( 5. 3 b. 3")
 def test_every_text_has_the_tokens_of_nltk(text: str) -> None:
     assume(not TWO_ENDS.search(text))
     assert tokenize.tokens(text) == nltk_tokens(text)
-
-
-@given(st.text())
-def test_tokens_are_words_of_the_text_without_bare_punctuation(text: str) -> None:
-    words = tokens(text)
-    assert all(token not in string.punctuation for token in words)
-    assert not any(char.isspace() for token in words for char in token)
-    rest = iter("".join(text.lower().split()))
-    assert all(char in rest for token in words for char in token if char not in "\"'`")
