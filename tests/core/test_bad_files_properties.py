@@ -53,20 +53,17 @@ def faulty(content: dict[str, Any]) -> st.SearchStrategy[bytes]:
     return changes | ends
 
 
-@settings(max_examples=50 * SOAK)
-@given(faulty(RESULT))
-def test_a_faulty_result_hides_no_other(result: bytes) -> None:
-    found = report_of(result, json.dumps(ROW).encode())
+WHOLE = [st.just(json.dumps(each).encode()) for each in (RESULT, ROW)]
+
+
+@settings(max_examples=100 * SOAK)
+@given(st.tuples(faulty(RESULT), WHOLE[1]) | st.tuples(WHOLE[0], faulty(ROW)))
+def test_a_faulty_result_and_faulty_samples_hide_no_others(files: tuple[bytes, bytes]) -> None:
+    found = report_of(*files)
     try:
-        json.loads(result)
+        json.loads(files[0])
     except ValueError:
         assert "unreadable" in {problem.kind for problem in found.problems}
-
-
-@settings(max_examples=50 * SOAK)
-@given(faulty(ROW))
-def test_faulty_samples_hide_no_others(samples: bytes) -> None:
-    report_of(json.dumps(RESULT).encode(), samples)
 
 
 @settings(max_examples=25 * SOAK)

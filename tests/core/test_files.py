@@ -4,19 +4,22 @@ import gzip
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from spor_tasks.core import codec, digests, files, folders
-from spor_tasks.core.errors import CorpusError, ResultError
+from spor_tasks.core import codec, digests, files
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
 
 SHIP = SampleMaker("webnlg")([Triple("Gull", "home port", "Ålborg")], ["At Ålborg."])
 CAFE = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Gull: fish."], name="Gull")
 
 
-def test_samples_are_written_in_the_published_bytes(tmp_path: Path) -> None:
+def test_samples_are_written_in_the_published_bytes_and_half_a_surrogate_pair_as_an_escape(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "dataset.jsonl"
     files.write_rows(path, map(codec.to_row, [SHIP, CAFE]))
     assert path.read_text("utf-8") == (
@@ -24,9 +27,6 @@ def test_samples_are_written_in_the_published_bytes(tmp_path: Path) -> None:
         '{"name": "Gull", "data": [["food", "fish"]], "texts": ["Gull: fish."]}\n'
     )
     assert digests.digest([SHIP, CAFE]) == hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def test_half_a_surrogate_pair_stays_an_escape() -> None:
     line = b'{"output": "\\ud83d \xc3\x85"}\n'
     ((_, row),) = files.parse_rows([line], "memory")
     assert row["output"] == "\ud83d Å"
@@ -64,39 +64,28 @@ LONGEST = b'{"a": "' + b"x" * (LIMIT - 10) + b'"}\n'
         (LONGEST + b" " + LONGEST.strip() + b" ", 1, "is longer than 1,000,000 bytes"),
     ],
 )
-@pytest.mark.parametrize("packed", [False, True])
 def test_a_bad_line_is_named(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    content: bytes,
-    read: int,
-    fault: str,
-    *,
-    packed: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, read: int, fault: str
 ) -> None:
     monkeypatch.setattr(files, "ROW_BYTES", LIMIT)
     path = tmp_path / "rows.jsonl"
-    path.write_bytes(gzip.compress(content) if packed else content)
-    rows: list[object] = []
-    if not fault:
-        rows.extend(files.read_rows(path))
-    else:
-        with pytest.raises(CorpusError, match=fault) as caught:
+    for written in (content, gzip.compress(content)):
+        path.write_bytes(written)
+        rows: list[object] = []
+        with pytest.raises(CorpusError, match=fault) if fault else nullcontext() as caught:
             rows.extend(files.read_rows(path))
-        assert caught.value.where == f"{path}:{read + 1}"
-    assert len(rows) == read
+        assert len(rows) == read
+        assert not caught or caught.value.where == f"{path}:{read + 1}"
 
 
 def test_a_cut_gzip_file_or_a_missing_one_is_an_error_with_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl.gz"
-    path.write_bytes(gzip.compress(b'{"a": 1}\n' * 1000)[:-12])
-    rows: list[object] = []
-    with pytest.raises(CorpusError, match="cannot be read") as caught:
-        rows.extend(files.read_rows(path))
-    assert caught.value.where == f"{path}:{len(rows) + 1}"
-    with pytest.raises(CorpusError, match="cannot be read") as caught:
-        list(files.read_rows(tmp_path / "none.jsonl"))
-    assert caught.value.where == str(tmp_path / "none.jsonl")
+    cut, missing = tmp_path / "rows.jsonl.gz", tmp_path / "none.jsonl"
+    cut.write_bytes(gzip.compress(b'{"a": 1}\n' * 1000)[:-12])
+    for path in (cut, missing):
+        rows: list[object] = []
+        with pytest.raises(CorpusError, match="cannot be read") as caught:
+            rows.extend(files.read_rows(path))
+        assert caught.value.where == (f"{path}:{len(rows) + 1}" if path is cut else str(path))
 
 
 def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -120,13 +109,3 @@ def test_a_file_is_complete_when_it_is_sent_to_the_disk(
     monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
     files.write_rows(tmp_path / "rows.jsonl", [{"a": 1}])
     assert sizes == [len(b'{"a": 1}\n')]
-
-
-@pytest.mark.parametrize("content", ['{"schema": 2}', "[]", '{"schema": 1'])
-def test_a_damaged_manifest_or_one_of_another_schema_is_refused(
-    tmp_path: Path, content: str
-) -> None:
-    (tmp_path / folders.MANIFEST).write_text(content, "utf-8")
-    with pytest.raises(ResultError) as caught:
-        folders.read_manifest(tmp_path)
-    assert caught.value.where == str(tmp_path / folders.MANIFEST)

@@ -12,24 +12,21 @@ SHIP = Triple("Gull", "home port", "Anholt")
 CREW = Triple("Gull", "crew", "4")
 
 
-def test_ids_are_these_in_every_version() -> None:
-    make = SampleMaker("webnlg")
-    assert make([SHIP], ["The Gull lies at Anholt."]).id == "316202bcf595383e"
-    named = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Café Gull: fish."], name="Gull")
-    assert named.id == "5a441f90a2a36db9"
-
-
-def test_ids_depend_on_everything_but_the_category() -> None:
+def test_ids_are_these_in_every_version_and_depend_on_everything_but_the_category() -> None:
+    cafe = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Café Gull: fish."], name="Gull")
+    assert cafe.id == "5a441f90a2a36db9"
+    make, lies = SampleMaker("webnlg"), ["The Gull lies at Anholt."]
     ids = {
-        SampleMaker("webnlg")([SHIP, CREW], ["A"]).id,
+        make([SHIP], lies).id,
+        make([SHIP], ["A"]).id,
+        make([SHIP, CREW], ["A"]).id,
+        make([CREW, SHIP], ["A"]).id,
+        make([SHIP, CREW], ["A", "B"]).id,
+        make([SHIP, CREW], ["A"], name="Gull").id,
         SampleMaker("mini")([SHIP, CREW], ["A"]).id,
-        SampleMaker("webnlg")([CREW, SHIP], ["A"]).id,
-        SampleMaker("webnlg")([SHIP], ["A"]).id,
-        SampleMaker("webnlg")([SHIP, CREW], ["B"]).id,
-        SampleMaker("webnlg")([SHIP, CREW], ["A", "B"]).id,
-        SampleMaker("webnlg")([SHIP, CREW], ["A"], name="Gull").id,
     }
     assert len(ids) == 7
+    assert "316202bcf595383e" in ids
     assert SampleMaker("webnlg")([SHIP, CREW], ["A"], category="Ship").id in ids
 
 
@@ -44,11 +41,10 @@ contents = st.lists(
 def test_ids_depend_neither_on_the_order_of_a_source_nor_on_other_samples(
     contents: list[tuple[list[Triple], list[str]]], rng: random.Random
 ) -> None:
-    straight, mixed, part = SampleMaker("own"), SampleMaker("own"), SampleMaker("own")
-    shuffled = rng.sample(contents, len(contents))
+    straight, mixed, part = (SampleMaker("own") for _ in range(3))
     ids = [straight(*content).id for content in contents]
     assert len(set(ids)) == len(ids)  # equal samples are numbered
-    assert {mixed(*content).id for content in shuffled} == set(ids)
+    assert {mixed(*content).id for content in rng.sample(contents, len(contents))} == set(ids)
     last = contents[-1]
     if contents.count(last) == 1:
         assert part(*last).id == ids[-1]

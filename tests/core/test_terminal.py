@@ -1,9 +1,11 @@
-"""A guarded stream shows everything, and nothing in it acts on a terminal."""
+"""A guarded stream shows everything, errors too, and nothing in it acts on a terminal."""
 
 import io
+import pickle
 import sys
 import unicodedata
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tqdm import tqdm
 
+from spor_tasks.core.errors import CorpusError, SporError
 from spor_tasks.core.terminal import guarded
 
 KINDS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -61,3 +64,23 @@ def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch: pytest.Mon
     with guarded():
         print("nowhere")
         assert sys.stdout is None
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (SporError("is wrong"), "is wrong"),
+        (
+            CorpusError("is cut", where=Path("a.xml"), remedy="Fetch it."),
+            "a.xml: is cut\n  Fetch it.",
+        ),
+        (
+            SporError("a fails", each=["b fails", "c fails"], where="3 failed", remedy="Mend."),
+            "3 failed: a fails\nb fails\nc fails\n  Mend.",
+        ),
+        (SporError("a\nb", where="c\nd", remedy="e\x1b"), "c\\u000ad: a b\n  e\\u001b"),
+    ],
+)
+def test_an_error_is_printed_and_passes_between_processes(error: SporError, text: str) -> None:
+    assert str(error) == text
+    assert str(pickle.loads(pickle.dumps(error))) == text  # noqa: S301 - our own
