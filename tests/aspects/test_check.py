@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,14 +13,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import divergence_of_counts
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Hidden,
-    Sample,
-    SetName,
-    Split,
-    challenge_of,
-)
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SetName, Split, challenge_of
 from tests.oracles.requirements import broken
 from tests.support.soak import some
 from tests.support.strategies import pool, sets
@@ -64,42 +56,30 @@ def test_proper_sets_break_nothing_and_are_counted() -> None:
     assert counts == {"threshold": 2, "limit": 0.02, **units}
 
 
-@pytest.mark.parametrize(
-    ("words", "faults"),
-    [
-        # ab and bc are in Atom: abc is touched (ac is not in it), bc is given away, cd is neither.
-        (
-            ("abx bay bc d ad", "a b c d", "abc bc cd"),
-            {
-                "2 test pairs occur in Atom": {"atom": "abx bay bc", "test": "abc bc"},
-                "1 test samples have every pair in Atom": {"test": "bc"},
-                "1 training samples have exactly the units of a test sample": {"atom": "bc"},
-                "atoms occur 9 times in Atom but 4 times in Combination": {},
-                "the divergence of the arms is 0.0203, more than 0.02": {},
-            },
-        ),
-        (
-            ("a a", "b c", "ab bc"),
-            {
-                "2 atoms do not occur in Atom": {"test": "ab bc"},
-                "1 atoms do not occur in Combination": {"test": "ab"},
-                "the divergence of the arms is 1.0000, more than 0.02": {},
-            },
-        ),
-        (
-            ("a b", "ba", "ab"),
-            {"1 training samples have exactly the units of a test sample": {"combination": "ba"}},
-        ),
-        (
-            ("a a a b", "abx b by", "ab"),
-            {"the divergence of the arms is 0.1340, more than 0.02": {}},
-        ),
-    ],
-)
-def test_systematicity_faults(
-    words: tuple[str, str, str], faults: dict[str, dict[str, str]]
-) -> None:
-    assert broken_by(systematicity(*words)) == faults
+# ab and bc are in Atom: abc is touched (ac is not in it), bc is given away, cd is neither.
+FAULTS: dict[str, dict[str, dict[str, str]]] = {
+    "abx bay bc d ad / a b c d / abc bc cd": {
+        "2 test pairs occur in Atom": {"atom": "abx bay bc", "test": "abc bc"},
+        "1 test samples have every pair in Atom": {"test": "bc"},
+        "1 training samples have exactly the units of a test sample": {"atom": "bc"},
+        "atoms occur 9 times in Atom but 4 times in Combination": {},
+        "the divergence of the arms is 0.0203, more than 0.02": {},
+    },
+    "a a / b c / ab bc": {
+        "2 atoms do not occur in Atom": {"test": "ab bc"},
+        "1 atoms do not occur in Combination": {"test": "ab"},
+        "the divergence of the arms is 1.0000, more than 0.02": {},
+    },
+    "a b / ba / ab": {
+        "1 training samples have exactly the units of a test sample": {"combination": "ba"}
+    },
+    "a a a b / abx b by / ab": {"the divergence of the arms is 0.1340, more than 0.02": {}},
+}
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_faults_of_systematicity(words: str) -> None:
+    assert broken_by(systematicity(*words.split("/"))) == FAULTS[words]
 
 
 def test_a_divergence_within_the_limit_is_no_fault() -> None:
@@ -151,19 +131,17 @@ def test_faults_of_productivity(words: tuple[str, str, str], fault: str) -> None
 # are checked where they are compared with the released ones.
 STRICT = [
     name
-    for name in [spec.name for spec in named.available()]
+    for name in (spec.name for spec in named.available())
     if name.protocol == "strict"
     and name.corpus != "mini"
-    and name.aspect in ARMS
-    and name.aspect != "productivity"
-    and name.part not in ("cwio", "performance")
+    and name.aspect in {*ARMS} - {"productivity"}
+    if name.part not in ("cwio", "performance")
 ]
 
 
-@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize("name", some(STRICT, 2), ids=map(str, STRICT))
-def test_strict_sets_hold(data_dir: Path, monkeypatch: pytest.MonkeyPatch, name: SetName) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+def test_strict_sets_hold(name: SetName) -> None:
     assert broken(named.load(*name)) == []
 
 

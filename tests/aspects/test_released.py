@@ -25,8 +25,6 @@ from tests.oracles.productivity import Method, published
 from tests.oracles.webnlg import read_test as read_webnlg_test
 from tests.support.soak import soak
 
-pytestmark = pytest.mark.real_data
-
 WAYS: dict[str, Method] = {"webnlg": "scarcest", "e2e": "longest"}
 Row = dict[str, Any]
 
@@ -66,13 +64,8 @@ def released_rows(folder: Path, name: str) -> list[Row]:
     ],
 )
 def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
-    data_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    corpus: str,
-    threshold: int,
-    visible_sha256: str,
+    data_dir: Path, corpus: str, threshold: int, visible_sha256: str
 ) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     train, test, way = train_of(corpus, data_dir), held_out_of(corpus, data_dir), WAYS[corpus]
     rebuilt = productivity.build(train, test, threshold, choose=published(way))
     sets = f"{corpus}_productivity_N={threshold}"
@@ -103,14 +96,11 @@ def test_order_invariance_is_rebuilt_but_for_orders(
     assert without_inputs(ours) == without_inputs(main)
 
 
-def test_rule_learnability_of_webnlg_is_rebuilt(data_dir: Path) -> None:
+def test_rule_learnability_is_rebuilt_but_for_the_drawn(data_dir: Path) -> None:
+    """Drawn are the name, the place nearby and the order of the units of E2E."""
     samples = hide_entities(held_out_of("webnlg", data_dir))
     assert len(samples) == 1_614
     assert is_released("test_webnlg_rule-learnability", samples)
-
-
-def test_rule_learnability_of_e2e_is_rebuilt_but_for_the_drawn(data_dir: Path) -> None:
-    """Drawn are the name, the place nearby and the order of the units."""
     theirs = released_rows(data_dir, "test_e2e_rule-learnability")
     ours = rows_of(hide_values(train_of("e2e", data_dir), random.Random(0)))
     assert len(theirs) == 1_440
@@ -123,12 +113,8 @@ def test_rule_learnability_of_e2e_is_rebuilt_but_for_the_drawn(data_dir: Path) -
     for field in (lambda row: row["name"], lambda row: dict(row["data"]).get("near")):
         assert set(map(field, theirs)) == set(map(field, ours))
     assert sum("near" not in dict(row["data"]) for row in theirs) == 82
-
-
-def test_the_possible_values_are_those_of_the_release(data_dir: Path) -> None:
     path = released.path("test_e2e_rule-learnability")
-    file = data_dir / path.replace("dataset.jsonl", "possible_value.json")
-    ((_, values),) = read_rows(file)
-    assert {attribute: set(each) for attribute, each in POSSIBLE_VALUES.items()} == {
-        attribute: set(each) for attribute, each in values.items()
+    ((_, values),) = read_rows(data_dir / path.replace("dataset.jsonl", "possible_value.json"))
+    assert {of: {*each} for of, each in POSSIBLE_VALUES.items()} == {
+        of: {*each} for of, each in values.items()
     }

@@ -126,7 +126,6 @@ def test_a_line_that_repeats_what_stands_around_texts_takes_no_longer(piece: str
     assert filters.apply(filters.UNTUNED, f"{piece * 300_000}{TEXT}").endswith(TEXT)
 
 
-@pytest.mark.real_data
 def test_the_outputs_of_tuned_models_stay_as_they_are(golden_dir: Path) -> None:
     """The published evaluation scores the whole of these outputs."""
     outputs = [

@@ -33,17 +33,6 @@ GENERATOR = REPOSITORY / "docs" / "generators" / "compmctg_splits.py"
 divergence, most_divergent = itemgetter("divergence", "most_divergent")(
     runpy.run_path(str(GENERATOR))
 )
-HIGHEST = {
-    ("fyelp", "acd"): (10, 0.331001, 1560),
-    ("fyelp", "fewshot"): (2, 0.541397, 40),
-    ("amazon", "fewshot"): (10, 1, 62),
-    ("yelp", "acd"): (10, 0.5, 32),
-    ("yelp", "fewshot"): (4, 0.627959, 4),
-    ("mixture", "fewshot"): (8, 1, 14),
-    ("compmctg_mini", "acd"): (3, 0.503453, 120),
-    ("compmctg_mini", "fewshot"): (3, 0.630529, 12),
-}
-"""How many splits there are, their divergence, and how many partitions have it."""
 
 
 def combinations(texts: list[str]) -> list[Combination]:
@@ -73,13 +62,10 @@ def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Spac
     tasks = {each.name.protocol: each for each in COMPMCTG.sets() if each.name.corpus == space.name}
     assert tasks.keys() == {"original", "holdout", "discrimination", *stored}
     for protocol, of_protocol in stored.items():
-        number, highest, ties = HIGHEST[space.name, protocol]
         found = splits.shipped(space, protocol)
         values = max(map(len, space.aspects.values()))
         size = len(space.combinations) // 2 if protocol == "acd" else values
-        assert (len({*found}), of_protocol["ties"]) == (number, ties)
-        assert len(tasks[protocol].splits) == number
-        assert of_protocol["divergence"] == pytest.approx(highest, abs=1e-6)
+        assert len({*found}) == len(found) == len(tasks[protocol].splits) <= of_protocol["ties"]
         for split in found:
             assert len(split.seen) == size
             assert is_eligible(*split)

@@ -2,19 +2,21 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.benchmarks.compmctg import splits
+from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import SetName
+from spor_tasks.core.sample import Rivals, SetName, challenge_of
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
-from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP
-from spor_tasks.harness.plan import arm_digest
+from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
+from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
+from spor_tasks.harness.plan import arm_digest, split_digest
 from tests.support import compmctg, golden
 from tests.support.compmctg import unseen_rows
 
@@ -161,3 +163,97 @@ def test_a_split_is_named_and_is_that_of_what_was_trained(
         with pytest.raises(SplitError) as caught:
             COMPMCTG.read_under(whole, unknown)
         assert caught.value.remedy
+
+
+# --- Discrimination: held-out texts and rivals ----------------------------------------------------
+
+
+def row(number: int, values: dict[str, str], text: str = "") -> dict[str, Any]:
+    return {"review": text or f"This is the text number {number}.", **values}
+
+
+def rows(each: int, start: int = 0) -> list[dict[str, Any]]:
+    """Return different texts of all combinations of Yelp, as rows of a dataset."""
+    asked = [YELP.as_row(own) for own in YELP.combinations] * each
+    return [row(start + number, values) for number, values in enumerate(asked)]
+
+
+def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoods() -> None:
+    whole, split = (
+        COMPMCTG.find(name_of("yelp", "discrimination")),
+        COMPMCTG.find(name_of("yelp", "discrimination", "acd_3")),
+    )
+    assert {"holdout_7", "acd_9", "fewshot_3"} <= {*whole.splits}
+    assert len(whole.splits) == 8 + 10 + 4
+    assert (split.task, split.split_of) == ("compmctg_yelp_discrimination", whole.name)
+    assert ("_comp" in str(whole.scores), "_comp" in str(split.scores)) == (False, True)
+    assert COMPMCTG.find(name_of("compmctg_mini", "discrimination")).is_pinned
+    assert not whole.is_pinned
+    for space in (*PUBLISHED, attributes.SPACE):
+        each, count = discrimination.number_of_texts(space), len(space.combinations)
+        assert each == (20 if space is FYELP else 100)
+        assert each * count * count <= 32_000  # likelihoods of a task
+
+
+def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
+    pair = COMPMCTG.load(name_of("compmctg_mini", "discrimination", "acd_0"))
+    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(
+        attributes.SPACE.combinations, 100
+    )
+    texts = {sample.target for sample in pair.test.samples}
+    assert len(texts) == 1200
+    assert texts.isdisjoint(sample.target for sample in COMPMCTG_MINI.part("train"))
+    assert pair.arms == COMPMCTG.load(name_of("compmctg_mini", "acd", "0")).arms
+    other = COMPMCTG.load(name_of("compmctg_mini", "discrimination", "acd_1"))
+    assert [each.id for each in other.test.samples] == [each.id for each in pair.test.samples]
+    assert digest(other.test.samples) != digest(pair.test.samples)
+
+
+def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
+    split = splits.shipped(attributes.SPACE, "acd")[0]
+    for sample in COMPMCTG.load(name_of("compmctg_mini", "discrimination", "acd_0")).test.samples[
+        :12
+    ]:
+        own, rivals = combination_in(sample), challenge_of(sample, Rivals)
+        others = [tuple(unit[-1] for unit in units) for units in rivals.units]
+        assert {own, *others} == {*attributes.SPACE.combinations}
+        assert sample.context["unseen"] == (own in split.unseen)
+        half = split.unseen if own in split.unseen else split.seen
+        assert {own, *(o for o, alike in zip(others, rivals.alike, strict=True) if alike)} == {
+            *half
+        }
+        assert sample.cluster == sample.id
+
+
+def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) -> None:
+    held_out = rows(120, start=1000)
+    ambiguous = [row(0, YELP.as_row(own), "Whose is this?") for own in YELP.combinations[:2]]
+    long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
+    compmctg.write(folder, "yelp", "gen", rows(2))
+    compmctg.write(folder, "yelp", "cls", [*rows(2), *ambiguous, *long, *held_out, *held_out[:9]])
+    pair = COMPMCTG.load(name_of("yelp", "discrimination", "acd_0"))
+    found = [sample.target for sample in pair.test.samples]
+    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(YELP.combinations, 100)
+    assert {*found} <= {each["review"] for each in held_out}
+    assert len({*found}) == len(found)
+    assert [combination_in(sample) for sample in pair.test.samples[:8]] == [*YELP.combinations]
+    assert arm_digest(pair.arms[0])
+    drawn = discrimination.texts.__wrapped__(YELP, folder)
+    assert [sample.target for sample in drawn] == found
+    compmctg.write(folder, "yelp", "cls", held_out[:-937])
+    assert len(discrimination.texts.__wrapped__(YELP, folder)) == 23  # all of few
+
+
+@pytest.mark.parametrize(
+    ("written", "missing"), [((), "gen"), (("gen",), "cls"), (("gen", "cls"), "cls")]
+)
+def test_without_texts_an_error_says_what_to_type(
+    folder: Path, written: tuple[str, ...], missing: str
+) -> None:
+    for part in written:
+        compmctg.write(folder, "yelp", part, rows(1))
+    pair = COMPMCTG.load(name_of("yelp", "discrimination", "holdout_0"))
+    with pytest.raises(CorpusError) as caught:
+        split_digest(pair.test)  # as the task does, before any model is loaded
+    assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")
+    assert caught.value.remedy

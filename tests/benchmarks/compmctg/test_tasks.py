@@ -14,9 +14,10 @@ from lm_eval.api.instance import Instance
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
+from spor_tasks.prompts.styles import prompts_of
 from tests.support.scripted import ScriptedLM
 
-MINI = "compmctg_mini_acd"
+MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
 
 
 def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa: ANN401
@@ -95,6 +96,21 @@ def test_instructions_say_the_task_once_before_demonstrations() -> None:
     assert task.startswith("Task: ")
     assert starts == ["Input:", "Output:"] * 6
     assert all(turn.startswith("Input: sentiment-") for turn in turns[:-2:2])
+
+
+def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations() -> None:
+    result = run("dummy", DISCRIMINATION, metadata={"split": "acd_0"}, num_fewshot=2, limit=24)
+    scores, logged = (result[key][DISCRIMINATION] for key in ("results", "samples"))
+    assert scores["disc_acc,none"] == pytest.approx(sum(e["disc_acc"] for e in logged) / 24)
+    assert scores["disc_gap_stderr,none"] > 0
+    for each in logged:
+        logs = [log for ((log, _),) in each["resps"]]
+        assert each["disc_acc"] == 100 * (logs[0] == max(logs))
+        contexts, texts = zip(*each["arguments"], strict=True)
+        shown, prompts = zip(*(context.rsplit("\n\n", 1) for context in contexts), strict=True)
+        assert prompts == prompts_of(each["doc"])
+        assert {*texts} == {each["doc"]["target"]}
+        assert (len({*shown}), len({*contexts})) == (1, 12)
 
 
 @pytest.mark.parametrize(

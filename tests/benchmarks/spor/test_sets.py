@@ -110,17 +110,14 @@ def test_what_is_rebuilt_must_be_the_released_file(monkeypatch: pytest.MonkeyPat
     assert caught.value.where == f"{path}, rebuilt"
 
 
-@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize("corpus", some(reversed(published.CORPORA), 1))
-def test_the_real_sets_have_their_own_digests(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, corpus: str
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
-    names = [spec.name for spec in RELEASED if spec.name.corpus == corpus]
+def test_the_real_sets_have_their_own_digests(corpus: str) -> None:
     found = {  # parts share arms
-        published.path(published.file_name(split.name, name)): split.samples
-        for name in names
-        for split in published.load(name).splits
+        published.path(published.file_name(split.name, spec.name)): split.samples
+        for spec in RELEASED
+        if spec.name.corpus == corpus
+        for split in published.load(spec.name).splits
     }
     for path, samples in found.items():
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
@@ -129,22 +126,17 @@ def test_the_real_sets_have_their_own_digests(
 
 
 @pytest.mark.soak
-@pytest.mark.real_data
-def test_every_sample_has_the_id_that_the_corpus_gives_it(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
+def test_every_sample_has_the_id_that_the_corpus_gives_it(data_dir: Path) -> None:
     corpora = {
         "webnlg": webnlg.read_train(data_dir) + read_webnlg_test(data_dir),
         "e2e": e2e.read_train(data_dir) + e2e.read_test(data_dir),
     }
     for corpus, samples in corpora.items():
-        by_id = {sample.id: sample for sample in samples}
+        by_id = {sample.id: (sample.units, sample.references) for sample in samples}
         for split in published.load(SetName("systematicity", corpus, "published")).splits:
             assert len({sample.id for sample in split.samples}) == len(split.samples)
             for sample in split.samples:
-                assert sample.units == by_id[sample.id].units
-                assert sample.references == by_id[sample.id].references
+                assert by_id[sample.id] == (sample.units, sample.references)
 
 
 # --- The paper's counts (sections 2.1 and 3) ------------------------------------------------------
@@ -156,57 +148,34 @@ SYSTEMATICITY = {
     "webnlg": ((4_717, 9_636), (3_256, 8_267), 2_360),
     "e2e": ((3_351, 13_311), (1_390, 7_043), 156),
 }
-TESTS = {
-    "webnlg": {
-        ("productivity", "n3"): 219,
-        ("productivity", "n4"): 153,
-        ("productivity", "n5"): 99,
-        ("order_invariance", "main"): 1_559,
-        ("rule_learnability", None): 1_614,
-    },
-    "e2e": {
-        ("productivity", "n3"): 1_314,
-        ("productivity", "n4"): 1_002,
-        ("productivity", "n5"): 477,
-        ("order_invariance", "main"): 1_623,
-        ("rule_learnability", None): 1_440,
-    },
-}
+TESTED = [("productivity", part) for part in ("n3", "n4", "n5")]
+TESTED += [("order_invariance", "main"), ("rule_learnability", None)]
+TESTS = {"webnlg": [219, 153, 99, 1_559, 1_614], "e2e": [1_314, 1_002, 477, 1_623, 1_440]}
 
 
-@pytest.mark.real_data
 @pytest.mark.parametrize("corpus", SIZES)
-def test_the_corpora_are_as_large_as_the_paper_says(corpus: str, data_dir: Path) -> None:
+def test_corpora_and_released_sets_are_as_large_as_the_paper_says(
+    corpus: str, data_dir: Path
+) -> None:
     read: CorpusSamples = registry().get("corpus", corpus).read(data_dir)
     test = tuple(read.test)
     if corpus == "webnlg":  # the paper counts test samples whose triples are partly unknown
         test = read_webnlg_test(data_dir)
     units = {unit for sample in (*read.train, *test) for unit in sample.units}
     assert (len(read.train), len(test), len(units)) == SIZES[corpus]
-
-
-@pytest.mark.real_data
-@pytest.mark.parametrize("corpus", SIZES)
-def test_the_released_sets_are_as_large_as_the_paper_says(
-    corpus: str, data_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     pair = SPOR.load(SetName("systematicity", corpus, "published"))
     atom, combination = (
         (len(arm.samples), sum(len(sample.units) for sample in arm.samples)) for arm in pair.arms
     )
     assert (atom, combination, len(pair.test.samples)) == SYSTEMATICITY[corpus]
-    found = {
-        (aspect, part): len(SPOR.load(SetName(aspect, corpus, "published", part)).test.samples)
-        for aspect, part in TESTS[corpus]
-    }
-    assert found == TESTS[corpus]
+    tested = (SPOR.load(SetName(aspect, corpus, "published", part)) for aspect, part in TESTED)
+    assert [len(each.test.samples) for each in tested] == TESTS[corpus]
 
 
 # --- Strict sets ----------------------------------------------------------------------------------
 
 
-@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize(
     ("aspect", "part", "count"),
     [
@@ -217,9 +186,8 @@ def test_the_released_sets_are_as_large_as_the_paper_says(
     ],
 )
 def test_only_samples_of_unknown_triples_are_missing(
-    data_dir: Path, monkeypatch: pytest.MonkeyPatch, aspect: str, part: str | None, count: int
+    aspect: str, part: str | None, count: int
 ) -> None:
-    monkeypatch.setenv("SPOR_DATA_DIR", str(data_dir))
     released, pair = (
         SPOR.load(SetName(aspect, "webnlg", protocol, part)) for protocol in ("published", "strict")
     )
