@@ -16,7 +16,6 @@ import argparse
 import contextlib
 import difflib
 import fnmatch
-import gzip
 import hashlib
 import io
 import itertools
@@ -30,17 +29,18 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import yaml
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
 from spor_tasks.aspects import named
 from spor_tasks.cli import main as spor
 from spor_tasks.core.codec import to_row
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, SplitPair
-from spor_tasks.evaluation import scoring
+from spor_tasks.core.files import read_rows
+from spor_tasks.core.sample import Sample, SplitPair, views
 from spor_tasks.harness import adapt, task_files
 from spor_tasks.metrics.base import Metric, Tally, judge_all, metric, with_groups
 from spor_tasks.metrics.groups import TWINS, name_over
@@ -48,6 +48,7 @@ from spor_tasks.metrics.learned import Facts
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import prompted, prompts_of
+from spor_tasks.results.benchmarks import benchmark
 from tests.support import compmctg
 from tests.support.classifiers import Judge, share_of_words
 from tests.support.tiny_bases import save_base
@@ -69,7 +70,7 @@ def specs() -> Iterator[SetSpec]:
         on_units = spec.benchmark != "spor" or name.corpus in {"webnlg", "e2e", "viggo", "mini"}
         if on_units and name.protocol != "tabfact" and "discrim" not in name.protocol:
             for part in spec.splits or (name.part,):
-                yield _benchmark(spec).find(name._replace(part=part))
+                yield benchmark(spec.benchmark).find(name._replace(part=part))
 
 
 def _is_a_split(spec: SetSpec) -> bool:
@@ -78,12 +79,7 @@ def _is_a_split(spec: SetSpec) -> bool:
 
 
 def load(spec: SetSpec) -> SplitPair:
-    return _benchmark(spec).load(spec.name)
-
-
-def _benchmark(spec: SetSpec) -> Sets:
-    benchmark: Sets = registry().get("benchmark", spec.benchmark)
-    return benchmark
+    return benchmark(spec.benchmark).load(spec.name)
 
 
 def sha(value: Any) -> str:
@@ -116,13 +112,8 @@ def of_samples(samples: Iterable[Sample]) -> list[Any]:
     return [len(ids), sha(ids), rows.hexdigest()[:12]]
 
 
-def sets() -> Keys:
+def sets(spec: SetSpec) -> dict[str, Any]:
     """Every test set and arm: number, order of ids, rows."""
-    for spec in specs():
-        yield key_of(spec), partial(_set, spec)
-
-
-def _set(spec: SetSpec) -> dict[str, Any]:
     pair = load(spec)
     found: dict[str, Any] = {"test": of_samples(pair.test.samples)}
     if spec.benchmark == "compmctg":
@@ -134,36 +125,20 @@ def _set(spec: SetSpec) -> dict[str, Any]:
             found[f"arm {arm.name}"] = None  # not here
     if spec.name.protocol == "twin":
         for arm in with_twins(pair).arms:
-            found[f"twins {arm.name}"] = [
-                of_samples(arm.samples),
-                of_samples(twins(arm.samples)),
-            ]
+            found[f"twins {arm.name}"] = [of_samples(arm.samples), of_samples(twins(arm.samples))]
     return found
 
 
-def prompts() -> Keys:
+def prompts(spec: SetSpec) -> dict[str, str]:
     """What a model reads of 30 samples of every test set, in each style."""
-    for spec in specs():
-        if not _is_a_split(spec):
-            yield key_of(spec), partial(_prompts, spec)
-
-
-def _prompts(spec: SetSpec) -> dict[str, str]:
     shown = some(load(spec).test.samples)
     return {
         style: sha([prompts_of(prompted(sample, style)) for sample in shown]) for style in STYLES
     }
 
 
-def rows() -> Keys:
+def rows(spec: SetSpec) -> dict[str, Any]:
     """The training pairs of every arm, in each style: number, digests of 30 and of all."""
-    for spec in specs():
-        # The arms of twins are those of the original sets, and those of splits parts of all texts.
-        if spec.name.protocol != "twin" and not _is_a_split(spec):
-            yield key_of(spec), partial(_rows, spec)
-
-
-def _rows(spec: SetSpec) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for arm, style in itertools.product(load(spec).arms, STYLES[:2]):
         try:
@@ -214,31 +189,20 @@ SCORED_ALONE = {
 }
 
 
-def scores() -> Keys:
-    """Every score of a task on invented outputs, and those of the golden files."""
-    for spec in specs():
-        if not _is_a_split(spec) or spec.name.corpus == "compmctg_mini":
-            yield key_of(spec), partial(_scores, spec)
-    yield from _golden_scores()
-
-
-def _scores(spec: SetSpec) -> dict[str, Any]:
+def scores(spec: SetSpec) -> dict[str, Any]:
+    """Every score of a task on invented outputs."""
     samples = some(load(spec).test.samples, 200)
     alone = map(_metric, SCORED_ALONE.get(key_of(spec), ()))
     found: dict[str, Any] = {}
     for each in (*adapt.metrics_for(spec.scores), *alone):
         write = _likelihood if each.answers == "likelihoods" else _output
         outputs = [
-            tuple(write(sample, number) for number, _ in enumerate(_causal(sample)))
+            tuple(write(sample, number) for number, _ in enumerate(views(sample)))
             for sample in samples
         ]
         cut = 40 if "sp_acc" in {info.name for info in each.scores} else None
         found |= judged(each, samples[:cut], outputs[:cut])
     return found
-
-
-def _causal(sample: Sample) -> Sequence[str]:
-    return prompts_of(prompted(sample, "causal"))
 
 
 def _metric(name: str) -> Metric:
@@ -293,114 +257,19 @@ def _output(sample: Sample, number: int) -> str:
     return ""
 
 
-def _golden_scores() -> Keys:
-    folder = golden_folder()
-    for kind, name in (
-        ("parent", "parent"),
-        ("order", "order"),
-        ("cwio", "cwio"),
-        ("rule", "copy_rule"),
-    ):
-        for corpus in ("webnlg", "e2e"):
-            file = folder / f"{kind}_{corpus}.jsonl.gz"
-            yield f"golden/{kind}_{corpus}", partial(_of_file, file, name, corpus)
-    for system in ("GPT_gpt2_12.65", "field_infusing"):
-        outputs = data("LOGICNLG_DATA_DIR") / "outputs" / f"{system}.json"
-        yield f"golden/{system}", partial(_of_file, outputs, "logicnlg_bleu", "logicnlg")
-    yield "golden/totto", partial(_totto, folder / "totto")
+def _flat(settings: Any) -> Iterator[str]:
+    if isinstance(settings, str):
+        yield settings
+    else:
+        yield from itertools.chain.from_iterable(map(_flat, settings))
 
 
-def _of_file(file: Path, name: str, corpus: str) -> dict[str, str]:
-    if not file.is_file():
-        raise CorpusError("is not here", where=file)
-    return {each.name: repr(each.value) for each in scoring.score(file, name, corpus).scores}
+_FILE = yaml.safe_load((HERE / "trainings.yaml").read_text("utf-8"))
+TRAININGS = {name: tuple(_flat(each)) for name, each in _FILE["trainings"].items()}
 
 
-def _totto(folder: Path) -> dict[str, Any]:
-    """Score the golden predictions, of which each file has some of the golden examples."""
-    spec = named.find("totto", "totto", "published")
-    samples = list(load(spec).test.samples)
-    files: dict[str, list[Any]] = {}
-    for row in read_gzip(folder / "predictions.jsonl.gz"):
-        files.setdefault(row["file"], []).append((samples[row["id"]], (row["prediction"],)))
-    return {
-        f"{file} {name}": value
-        for file, of_file in files.items()
-        for each in adapt.metrics_for(spec.scores)
-        for name, value in judged(each, *zip(*of_file, strict=True)).items()
-    }
-
-
-_SHORT = (
-    *("optimization.max_steps=6", "optimization.epochs=null", "optimization.learning_rate=1e-2"),
-    "selection.policy=last",
-)
-_MINI = ("data.aspect=systematicity", "data.corpus=mini", "data.arm=atom", *_SHORT)
-_LOGIC = ("data.aspect=logicnlg", "data.corpus=logicnlg_mini", "data.arm=train", *_SHORT)
-_MCTG = (
-    *("data.aspect=compmctg", "data.corpus=compmctg_mini", "data.arm=train", "data.protocol=acd"),
-    *("data.part='0'", "optimization.batch_size=8", *_SHORT),
-)
-_PUBLISHED = (
-    *("optimization.clip_norm=1.0", "optimization.schedule=linear", "optimization.warmup=0.25"),
-    *("optimization.optimizer=transformers", "optimization.weight_decay=0.01"),
-)
-_DCG = "{contrasts: 3, code_vectors: 2, task_vectors: 3}"
-_PREFIX = "{contrasts: 3, length: 2, width: 3}"
-TRAININGS: Mapping[str, tuple[str, ...]] = {
-    **{f"lora/{base}": (base, *_MINI) for base in ("gpt2", "llama", "t5", "bart")},
-    "lora/all-linear": ("llama", *_MINI, "lora.target_modules=all-linear", "lora.lora_dropout=0.3"),
-    "lora/packing": ("llama", *_MINI, "optimization.packing=true"),
-    "lora/grouped": ("llama", *_MINI, "optimization.group_by_length=true", "data.limit=60"),
-    "lora/accumulated": ("llama", *_MINI, "optimization.gradient_accumulation=2"),
-    "lora/bfloat16": ("llama", *_MINI, "optimization.precision=bfloat16"),
-    "lora/seed": ("llama", *_MINI, "optimization.seed=3"),
-    "full": ("llama", *_MINI, "method=full", *_PUBLISHED),
-    "totto": (
-        *("llama", "data.aspect=totto", "data.corpus=totto_mini", "data.arm=train", *_SHORT),
-        *("optimization.cut=right", "optimization.max_length=120", "method=full"),
-    ),
-    "logicnlg": ("gpt2", *_LOGIC),
-    "adversarial": ("gpt2", *_LOGIC, "objective=adversarial"),
-    "reward": (
-        "gpt2",
-        *_LOGIC,
-        "objective=reward",
-        "objective_settings={reward: truth, max_tokens: 4}",
-    ),
-    "coarse_to_fine": (
-        *("gpt2", *_LOGIC, "data.part=c2f", "data.limit=24", "optimization.batch_size=16"),
-        *("objective=coarse_to_fine", "objective_settings={template_epochs: 1}"),
-    ),
-    "compmctg": ("gpt2", *_MCTG),
-    "dcg": ("gpt2", *_MCTG, "method=codes", "objective=dcg", f"objective_settings={_DCG}"),
-    "contrastive_prefix": (
-        *("gpt2", *_MCTG, "method=codes", "objective=contrastive_prefix"),
-        f"objective_settings={_PREFIX}",
-    ),
-    "meta": ("gpt2", *_MCTG, "objective=meta", "objective_settings={weight: 0.5}"),
-    "meta/published": (
-        *("gpt2", *_MCTG, *_PUBLISHED, "objective=meta"),
-        "objective_settings={weight: 0.5, variant: published, sample_combinations: 2}",
-    ),
-    "meta/dcg": (
-        *("gpt2", *_MCTG, "method=codes", "objective=meta"),
-        f"objective_settings={{weight: 0.5, of: dcg, of_settings: {_DCG}}}",
-    ),
-    "meta/contrastive_prefix": (
-        *("gpt2", *_MCTG, "method=codes", "objective=meta"),
-        f"objective_settings={{weight: 0.5, of: contrastive_prefix, of_settings: {_PREFIX}}}",
-    ),
-}
-
-
-def losses() -> Keys:
-    """The loss of each step of short trainings, of every objective, in nats."""
-    for name, (base, *settings) in TRAININGS.items():
-        yield name, partial(_losses, base, settings)
-
-
-def _losses(base: str, settings: Sequence[str]) -> list[float]:
+def losses(base: str, *settings: str) -> list[float]:
+    """The loss of each step of a short training, in nats."""
     with tempfile.TemporaryDirectory() as folder:
         save_base(base, Path(folder, "base"))
         places = (f"model.path={folder}/base", f"output={folder}/adapter")
@@ -414,56 +283,54 @@ BASELINES = (
 )
 
 
-def report() -> Keys:
+def report() -> dict[str, Any]:
     """The report of systems without a model, on the embedded corpora of all four benchmarks."""
-    yield "report", _report
-
-
-def _report() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         for name, tasks in BASELINES:
             spor(["baseline", name, *tasks, "--limit", "40", "--results", f"{folder}/results"])
         spor(["report", f"{folder}/results", "--out", f"{folder}/report"])
-        files = [Path(folder, "report", name) for name in NAMED]
-        texts = {file.name: file.read_text("utf-8").splitlines() for file in files}
-    return {name: texts[name] if name.endswith(".md") else sha(texts[name]) for name in NAMED}
+        names = ("report.md", "report.tex", "report.csv")
+        texts = {name: Path(folder, "report", name).read_text("utf-8") for name in names}
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    return {name: lines[name] if name.endswith(".md") else sha(lines[name]) for name in names}
 
 
-NAMED = ("report.md", "report.tex", "report.csv")
-PARTS = {
-    part.__name__: part for part in (sets, prompts, rows, demonstrations, scores, losses, report)
+def of_sets(
+    value: Callable[[SetSpec], Any], wanted: Callable[[SetSpec], bool]
+) -> Callable[[], Keys]:
+    """Return what yields a key for all sets that are wanted."""
+    return lambda: ((key_of(spec), partial(value, spec)) for spec in specs() if wanted(spec))
+
+
+PARTS: Mapping[str, Callable[[], Keys]] = {
+    "sets": of_sets(sets, lambda _: True),
+    "prompts": of_sets(prompts, lambda spec: not _is_a_split(spec)),
+    # The arms of twins are those of the original sets, and those of splits parts of all texts.
+    "rows": of_sets(rows, lambda spec: not _is_a_split(spec) and spec.name.protocol != "twin"),
+    "demonstrations": demonstrations,
+    "scores": of_sets(
+        scores, lambda spec: not _is_a_split(spec) or spec.name.corpus == "compmctg_mini"
+    ),
+    "losses": lambda: ((name, partial(losses, *each)) for name, each in TRAININGS.items()),
+    "report": lambda: iter([("report", report)]),
 }
 
 # --- Data -----------------------------------------------------------------------------------------
 
 
-def data(variable: str) -> Path:
-    return Path(os.environ.get(variable) or "/nowhere")
-
-
-def golden_folder() -> Path:
-    return data("SPOR_DATA_DIR").parent.parent / "golden"
-
-
-def read_gzip(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.is_file():
-        raise CorpusError("is not here", where=path)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
 def stand_ins(folder: Path) -> None:
     """Let golden examples and test cases stand for ToTTo and CompMCTG, which are not at hand."""
     os.environ |= {"TOTTO_DATA_DIR": f"{folder}/totto", "COMPMCTG_DATA_DIR": f"{folder}/compmctg"}
-    examples, cases = golden_folder() / "totto/examples.jsonl.gz", data("SPOR_DATA_DIR").parent
+    real = Path(os.environ.get("SPOR_DATA_DIR") or "/nowhere")
+    examples = real.parent.parent / "golden/totto/examples.jsonl.gz"
     if examples.is_file():
-        lines = [json.dumps(row["example"]) + "\n" for row in read_gzip(examples)]
+        lines = [json.dumps(row["example"]) + "\n" for _, row in read_rows(examples)]
         (folder / "totto").mkdir()
         for part in ("train", "dev"):
             (folder / f"totto/totto_{part}_data.jsonl").write_text("".join(lines), "utf-8")
-    if (cases / "CompMCTG" / "test_cases").is_dir():
+    if (real.parent / "CompMCTG" / "test_cases").is_dir():
         (folder / "compmctg").mkdir()
-        compmctg.write_datasets(folder / "compmctg", data("SPOR_DATA_DIR"))
+        compmctg.write_datasets(folder / "compmctg", real)
 
 
 # --- Recording and comparing ----------------------------------------------------------------------
