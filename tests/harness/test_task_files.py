@@ -1,14 +1,11 @@
-"""The task files are those that the generator writes, and each task shows these prompts."""
+"""Tasks are found by patterns, decode as the paper does, and show these prompts."""
 
-import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
-from spor_tasks.aspects import named
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
-from spor_tasks.harness import generate, task_files
+from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from tests.support.tasks import load
@@ -28,32 +25,6 @@ def prompts(name: str, number: int = 10) -> Iterator[str]:
     for document in task.eval_docs.select(range(number)):
         context = task.fewshot_context(document, num_fewshot=0)
         yield from context if isinstance(context, list) else [context]
-
-
-# --- Files ----------------------------------------------------------------------------------------
-
-
-def test_files_are_those_of_the_generator() -> None:
-    """Loading a task checks the digest of its test set, which needs the corpora."""
-    written: dict[str, str] = {}
-    for sets in named.benchmarks():
-        specs = [replace(spec, is_pinned=False) for spec in sets.sets()]
-        written |= dict(generate.contents(sets, specs))
-    paths = [path for path in task_files.FOLDER.rglob("*") if path.is_file()]
-    assert {path.suffix for path in paths} == {".yaml", ".md", ""}
-    assert written == {
-        path.relative_to(task_files.FOLDER).as_posix(): re.sub(
-            r"  test_sha256: \w{64}\n", "", path.read_text("utf-8")
-        )
-        for path in paths
-        if path.suffix == ".yaml"
-    }
-
-
-def test_names_are_those_of_lm_eval() -> None:
-    manager = task_files.manager()
-    assert manager.all_tasks == [*task_files.names()]
-    assert {tag for file in task_files.files() for tag in file.tags} <= set(manager.all_tags)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +53,6 @@ def test_beams_are_those_of_the_paper() -> None:
 def test_greedy_tasks_stop_at_the_next_prompt(sample: Sample, style: PromptStyle) -> None:
     stops = tuple(task_files.decoding()[0]["until"])
     assert f"\n{prompt(sample, style)}".startswith(stops)
-
-
-# --- Prompts --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", MINI)
