@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -22,6 +22,7 @@ from spor_tasks.harness import host
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.evaluation.outputs import scored
+from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.openai_server import Server, serve
 from tests.support.scripted import texts
 from tests.support.tasks import evaluate
@@ -36,7 +37,7 @@ ATOMS = "spor_systematicity_mini"
 BEAMS = {"max_gen_toks": 8, "num_beams": 5}
 
 
-def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> None:
+def test_our_own_model_searches_with_beams(checkpoint: Checkpoint) -> None:
     result = evaluate(checkpoint("gpt2"), ATOMS, model="spor-hf", gen_kwargs=BEAMS)
     assert len({*chain.from_iterable(map(texts, result["samples"][ATOMS]))}) > 1
     assert result["config"]["prompts_cut"] == {ATOMS: 0}
@@ -45,7 +46,7 @@ def test_our_own_model_searches_with_beams(checkpoint: Callable[..., Path]) -> N
 
 @pytest.mark.parametrize(("model", "task"), [("hf", ATOMS), ("dummy", ATOMS), ("dummy", MAIN)])
 def test_other_models_refuse_beams_before_prompts_are_built(
-    model: str, task: str, checkpoint: Callable[..., Path]
+    model: str, task: str, checkpoint: Checkpoint
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         evaluate(checkpoint("gpt2"), task, model=model, gen_kwargs=BEAMS)
@@ -86,7 +87,7 @@ def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
 
 @pytest.mark.parametrize("concurrent", [1, 4])
 def test_a_server_of_completions_is_sent_the_prompts(
-    concurrent: int, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
+    concurrent: int, checkpoint: Checkpoint, lora: Lora, tmp_path: Path
 ) -> None:
     """The metadata names the model that it serves."""
     metadata = {"pretrained": str(checkpoint()), "peft": str(lora("llama"))}
@@ -206,7 +207,7 @@ def vllm(vllm_package: VllmCalls) -> VllmCalls:
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
 def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
-    vllm: VllmCalls, checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
+    vllm: VllmCalls, checkpoint: Checkpoint, lora: Lora, tmp_path: Path
 ) -> None:
     base = {"pretrained": str(checkpoint())}
     second = shutil.copytree(lora("llama"), tmp_path / "second")
@@ -250,9 +251,7 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
 
 
 @pytest.mark.soak
-def test_two_processes_give_the_numbers_of_one(
-    checkpoint: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_two_processes_give_the_numbers_of_one(checkpoint: Checkpoint, tmp_path: Path) -> None:
     tasks = (MAIN, "spor_order_invariance_mini_cwio")
     launch = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
     launcher = [

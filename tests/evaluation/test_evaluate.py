@@ -1,7 +1,6 @@
 """`spor eval`: beside `lm_eval`, for one model and for several, and what it refuses."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -17,6 +16,7 @@ from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.support import commands
+from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.openai_server import serve
 
 MINI = "spor_systematicity_mini"
@@ -34,9 +34,7 @@ def run(*arguments: object) -> int:
 
 
 def test_lm_eval_and_spor_eval_give_one_result(
-    checkpoint: Callable[..., Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """lm-eval's own command knows our tasks by stubs or by their folder."""
 
@@ -64,7 +62,7 @@ def test_lm_eval_and_spor_eval_give_one_result(
 
 
 def test_tasks_of_the_user_stand_beside_ours(
-    checkpoint: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (file,) = task_files.expand([MINI])
     (tmp_path / "mine.yaml").write_text(f"include: {file.path}\ntask: {MINI}_mine\n")
@@ -75,7 +73,7 @@ def test_tasks_of_the_user_stand_beside_ours(
     assert f"|{MINI} " in printed
 
 
-def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Path) -> None:
+def test_settings_may_be_in_a_file(checkpoint: Checkpoint, tmp_path: Path) -> None:
     config = tmp_path / "run.yaml"
     config.write_text(
         f"tasks: [{MINI}]\n"
@@ -129,7 +127,7 @@ def test_settings_may_be_in_a_file(checkpoint: Callable[..., Path], tmp_path: Pa
 def test_bad_input_is_refused_before_a_model_is_loaded(
     arguments: str,
     complaint: str,
-    checkpoint: Callable[..., Path],
+    checkpoint: Checkpoint,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -204,9 +202,7 @@ def test_a_bad_list_is_an_error_that_names_the_place(
     assert caught.value.where == f"{tmp_path / name}{place}"
 
 
-def test_each_model_gets_its_result(
-    checkpoint: Callable[..., Path], lora: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_each_model_gets_its_result(checkpoint: Checkpoint, lora: Lora, tmp_path: Path) -> None:
     base = f"pretrained={checkpoint()}"
     file = tmp_path / "models.txt"
     file.write_text(f"{base}\n{base},peft={lora('llama')}\n")
@@ -221,7 +217,7 @@ def test_each_model_gets_its_result(
 
 
 def test_every_bad_model_is_named_before_one_is_loaded(
-    checkpoint: Callable[..., Path],
+    checkpoint: Checkpoint,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

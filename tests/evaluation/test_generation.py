@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from spor_tasks.evaluation.generation import (
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
 from tests.support import tiny_gpt2
+from tests.support.checkpoints import Checkpoint
 from tests.support.tiny_bases import make_tokenizer
 
 # --- Where a text ends ----------------------------------------------------------------------------
@@ -162,7 +163,7 @@ def sampled(model: SporHF, seed: int = 1) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["llama", "t5"])
-def test_texts_are_the_same_at_any_batch_size(checkpoint: Callable[..., Path], kind: str) -> None:
+def test_texts_are_the_same_at_any_batch_size(checkpoint: Checkpoint, kind: str) -> None:
     one, several = (
         SporHF(pretrained=str(checkpoint(kind)), device="cpu", batch_size=size) for size in (1, 4)
     )
@@ -172,7 +173,7 @@ def test_texts_are_the_same_at_any_batch_size(checkpoint: Callable[..., Path], k
     assert sampled(one, seed=2) != found
 
 
-def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint: Callable[..., Path]) -> None:
+def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint: Checkpoint) -> None:
     model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
     settings = SETTINGS | {"text_tokens": 9}
     requests = [

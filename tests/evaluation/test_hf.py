@@ -5,7 +5,6 @@ import logging
 import shutil
 import string
 from collections import Counter
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
 from spor_tasks.text import filters
 from tests.support import damage
+from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.tasks import evaluate
 from training.bases import load_base
 from training.config import ModelConfig
@@ -72,10 +72,7 @@ def plain(
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_outputs_are_those_of_plain_generate(
-    kind: str,
-    decoding: str,
-    checkpoint: Callable[..., Path],
-    lora: Callable[[str], Path],
+    kind: str, decoding: str, checkpoint: Checkpoint, lora: Lora
 ) -> None:
     """Of one prompt and of eight at a time, with an adapter, and up to a string to stop at."""
 
@@ -104,7 +101,7 @@ def test_outputs_are_those_of_plain_generate(
 
 
 def test_greedy_requests_of_a_task_end_where_its_filters_cut(
-    checkpoint: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tiny model writes line breaks by chance; a row goes on until it has said something."""
     model = load(checkpoint("gpt2"), batch_size=8)
@@ -142,9 +139,7 @@ FURTHER = {
 
 
 @pytest.mark.parametrize("kind", ["bart", "gpt2"])
-def test_no_setting_of_a_checkpoint_acts(
-    kind: str, checkpoint: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_no_setting_of_a_checkpoint_acts(kind: str, checkpoint: Checkpoint, tmp_path: Path) -> None:
     texts = []
     for name, own in (("plain", {}), ("set", FURTHER)):
         folder = tmp_path / name
@@ -159,7 +154,7 @@ def test_no_setting_of_a_checkpoint_acts(
 
 @pytest.mark.parametrize("name", ["hf", "spor-hf"])
 def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
-    name: str, checkpoint: Callable[..., Path], tmp_path: Path
+    name: str, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
     """A checkpoint with the generation settings of BART-large: four beams and more."""
     folder = tmp_path / "bart"
@@ -208,7 +203,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
 
 
 def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(
-    checkpoint: Callable[..., Path],
+    checkpoint: Checkpoint,
 ) -> None:
     model = load(checkpoint("t5"))
     end = model.tokenizer.eos_token_id
@@ -219,9 +214,7 @@ def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(
 
 
 def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
-    checkpoint: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = load(checkpoint("llama"), max_length=40, batch_size=2)
     long = requests(("a" * 40, "b" * 25, "c"), "long", max_gen_toks=16)
@@ -248,7 +241,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
 
 
 def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
-    checkpoint: Callable[..., Path],
+    checkpoint: Checkpoint,
 ) -> None:
     model = load(checkpoint("llama"), batch_size=4)
     asked = requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
@@ -257,7 +250,7 @@ def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
     assert written(model, asked) == named
 
 
-def test_four_bits_are_those_of_training(checkpoint: Callable[..., Path]) -> None:
+def test_four_bits_are_those_of_training(checkpoint: Checkpoint) -> None:
     base = load_base(ModelConfig(str(checkpoint()), quantization="nf4"))
     model = load(checkpoint(), quantization="nf4", dtype="float32")
     assert model.get_model_info()["quantization"] == "nf4"
@@ -282,11 +275,7 @@ def test_four_bits_are_those_of_training(checkpoint: Callable[..., Path]) -> Non
     ],
 )
 def test_a_damaged_folder_is_refused(
-    file: str,
-    kind: str,
-    checkpoint: Callable[..., Path],
-    lora: Callable[[str], Path],
-    tmp_path: Path,
+    file: str, kind: str, checkpoint: Checkpoint, lora: Lora, tmp_path: Path
 ) -> None:
     base = Path(shutil.copytree(checkpoint(), tmp_path / "base"))
     adapter = Path(shutil.copytree(lora("llama"), tmp_path / "adapter"))

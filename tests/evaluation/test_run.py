@@ -1,7 +1,6 @@
 """Models one after another in one process: each as if it were alone, the base loaded once."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.results import runs
 from tests.evaluation.outputs import scored
+from tests.support.checkpoints import Checkpoint, Lora
 
 TASK = "spor_systematicity_mini"
 SHORT: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
@@ -48,10 +48,7 @@ def outputs(evaluator: Evaluator, arguments: dict[str, str], folder: Path) -> li
 
 
 def test_swapped_adapters_write_what_they_write_alone(
-    checkpoint: Callable[..., Path],
-    lora: Callable[[str], Path],
-    tmp_path: Path,
-    loads: list[dict[str, Any]],
+    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: list[dict[str, Any]]
 ) -> None:
     """Two adapters of a base differ in their modules; files name each as lm-eval's own do."""
     model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
@@ -82,10 +79,7 @@ def test_swapped_adapters_write_what_they_write_alone(
 
 
 def test_a_model_that_swapping_would_change_is_loaded_anew(
-    checkpoint: Callable[..., Path],
-    lora: Callable[[str], Path],
-    tmp_path: Path,
-    loads: list[dict[str, Any]],
+    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: list[dict[str, Any]]
 ) -> None:
     """A tokenizer shorter than the embeddings has lm-eval cut these, for adapters alone."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("t5"))
@@ -101,7 +95,7 @@ def test_a_model_that_swapping_would_change_is_loaded_anew(
 
 
 def test_one_that_fails_does_not_stop_the_others(
-    checkpoint: Callable[..., Path], tmp_path: Path, loads: list[dict[str, Any]]
+    checkpoint: Checkpoint, tmp_path: Path, loads: list[dict[str, Any]]
 ) -> None:
     good = [{"pretrained": str(checkpoint("llama", seed))} for seed in (0, 1)]
     missing = {"pretrained": str(tmp_path / "none")}

@@ -1,7 +1,7 @@
 """Tasks that show demonstrations: what reaches a model through lm-eval, and what is kept of it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import documents, task_files
 from spor_tasks.prompts.content import digest
+from tests.support.checkpoints import Checkpoint
 from tests.support.soak import soak
 from tests.support.tasks import evaluate, load
 
@@ -46,7 +47,7 @@ TEMPLATE = (
 
 
 @pytest.fixture
-def chat_model(checkpoint: Callable[..., Path], tmp_path: Path) -> Path:
+def chat_model(checkpoint: Checkpoint, tmp_path: Path) -> Path:
     transformers.AutoModelForCausalLM.from_pretrained(checkpoint()).save_pretrained(tmp_path)
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint())
     tokenizer.chat_template = TEMPLATE
@@ -109,7 +110,7 @@ def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
     ],
 )
 def test_a_result_counts_the_covered_samples(
-    name: str, shots: int | None, metric: str, kind: str, checkpoint: Callable[..., Path]
+    name: str, shots: int | None, metric: str, kind: str, checkpoint: Checkpoint
 ) -> None:
     (file,) = task_files.expand([name])
     sets = [file.content["metadata"].get(key) for key in ("aspect", "corpus", "part")]

@@ -1,7 +1,6 @@
 """Tasks of likelihoods: those of plain transformers, their tokens, and their requests."""
 
 import math
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.prompts.styles import prompts_of
+from tests.support.checkpoints import Checkpoint
 from tests.support.tasks import evaluate, load
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
@@ -54,9 +54,7 @@ def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "t5"])
-def test_a_likelihood_is_that_of_plain_transformers(
-    kind: str, checkpoint: Callable[..., Path]
-) -> None:
+def test_a_likelihood_is_that_of_plain_transformers(kind: str, checkpoint: Checkpoint) -> None:
     folder = checkpoint(kind)
     found = evaluate(folder, PAIRS, PPL, RIVALS, batch_size=2)
     assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
@@ -85,7 +83,7 @@ def test_a_likelihood_is_that_of_plain_transformers(
         assert float(logged["resps"][number][0][0]) == pytest.approx(log, rel=1e-4)
 
 
-def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Callable[..., Path]) -> None:
+def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Checkpoint) -> None:
     folder = checkpoint("llama")
     model = HFLM(pretrained=str(folder), device="cpu")
     tokens = Tokens.from_metadata({"pretrained": str(folder)})

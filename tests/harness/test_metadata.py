@@ -1,4 +1,4 @@
-"""Metrics that the metadata of an evaluation switches on."""
+"""Scores of tasks are those of the metrics, also of those that the metadata switches on."""
 
 import json
 from collections.abc import Callable
@@ -12,12 +12,16 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
+from spor_tasks.metrics.base import Metric
 from tests.support.classifiers import save_bert, save_classifier, save_tapex
-from tests.support.scores import scores_of
+from tests.support.scores import judge, scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right
 from tests.support.tasks import load
 
-SPOR, ORDERS = "spor_systematicity_mini", "spor_order_invariance_mini_performance"
+SPOR = "spor_systematicity_mini"
+MAIN, CWIO, ORDERS = (
+    f"spor_order_invariance_mini_{part}" for part in ("main", "cwio", "performance")
+)
 TABLES, CELLS, CODES = "logicnlg_mini", "totto_mini", "compmctg_mini_holdout"
 SPECS = {spec.task: spec for spec in named.available()}
 ATTRIBUTES = {
@@ -31,6 +35,33 @@ def classifiers(folder: Path) -> str:
     for attribute, values in ATTRIBUTES.items():
         save_bert(folder / attribute, values)
     return str(folder)
+
+
+def check(found: dict[str, Any], task: str, *metrics: Metric) -> dict[str, float]:
+    """Compare the scores of a task with those of its metrics, and of more; return them."""
+    rows = found["samples"][task]
+    samples = [sample_of(row["doc"]) for row in rows]
+    outputs = [tuple(row["filtered_resps"]) for row in rows]
+    reported, compared = found["results"][task], {}
+    for metric in (*adapt.metrics_for(SPECS[task].scores), *metrics):
+        assert f"{metric.scores[0].name},none" in reported
+        for score in scores_of(metric, metric.judge(samples, outputs), samples):
+            if f"{score.name},none" in reported:
+                compared[score.name] = reported[f"{score.name},none"]
+                assert compared[score.name] == pytest.approx(score.value, nan_ok=True)
+    return compared
+
+
+@pytest.fixture(scope="module")
+def result() -> dict[str, Any]:
+    return evaluate(ScriptedLM(half_right), "spor_mini")
+
+
+@pytest.mark.parametrize("task", [SPOR, ORDERS, MAIN, CWIO, "spor_rule_learnability_mini"])
+def test_scores_are_those_of_the_metrics(result: dict[str, Any], task: str) -> None:
+    scores = check(result, task)
+    assert 10 < scores.pop("empty") < 60
+    assert any(5 < abs(value) < 95 for value in scores.values())
 
 
 @pytest.mark.parametrize(
@@ -53,26 +84,21 @@ def test_a_metric_is_added_and_changes_no_other(
     found = evaluate(model, task, manager=manager(None, **metadata), limit=limit)
     without = evaluate(model, task, manager=manager(None), limit=limit)
     ((prefix, metric),) = learned.requested(metadata, SPECS[task]).items()
-    rows = found["samples"][task]
-    samples = [sample_of(row["doc"]) for row in rows]
-    judgements = metric.judge(samples, [tuple(row["filtered_resps"]) for row in rows])
-    expected = {score.name: score.value for score in scores_of(metric, judgements, samples)}
-    results = found["results"][task]
-    for name in adapt.scores_of(metric, SPECS[task]):
-        if f"{name},none" in results:
-            assert results[f"{name},none"] == pytest.approx(expected[name], nan_ok=True)
+    check(found, task, metric)
+    results, rows = found["results"][task], found["samples"][task]
     assert {f"{metric.scores[0].name}{end},none" for end in ("", "_stderr")} <= results.keys()
     assert found["configs"][task]["metadata"]["spor"][prefix] == metric.signature
     assert prefix not in without["configs"][task]["metadata"]["spor"]
     old = without["results"][task]
     assert {key: results[key] for key in old} == pytest.approx(old, nan_ok=True)
-    for row, other, judgement in zip(rows, without["samples"][task], judgements, strict=True):
+    for row, other in zip(rows, without["samples"][task], strict=True):
         assert host.IS_NEW or row["doc_hash"] == other["doc_hash"]  # 0.5 takes it after scoring
         assert {key: row["doc"].get(key) for key in other["doc"].keys() - {*metric.logged}} == {
             key: value for key, value in other["doc"].items() if key not in metric.logged
         }
-        for key in judgement.details.keys() & {*metric.logged}:
-            assert json.dumps(judgement.details[key]) == json.dumps(row["doc"][key])
+        details = judge(metric, sample_of(row["doc"]), *row["filtered_resps"]).details
+        for key in details.keys() & {*metric.logged}:
+            assert json.dumps(details[key]) == json.dumps(row["doc"][key])
 
 
 @pytest.mark.parametrize("name", ["logicnlg_mini_ppl", "spor_rule_learnability_mini"])

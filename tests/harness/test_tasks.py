@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,12 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
+from tests.support import scripted
+from tests.support.checkpoints import Checkpoint
 from tests.support.result_files import adapter_manifest
 from tests.support.tasks import evaluate, load
 
-MINI = "spor_systematicity_mini"
+MINI, MAIN = "spor_systematicity_mini", "spor_order_invariance_mini_main"
 PAIR = named.load("systematicity", "mini")
 
 
@@ -40,9 +42,7 @@ def context(task: Task, shots: int = 0) -> str:
 
 
 @pytest.mark.parametrize(("kind", "style"), [("llama", "causal"), ("t5", "seq2seq")])
-def test_the_prompt_is_that_of_the_model(
-    kind: str, style: str, checkpoint: Callable[..., Path]
-) -> None:
+def test_the_prompt_is_that_of_the_model(kind: str, style: str, checkpoint: Checkpoint) -> None:
     task = load(MINI, pretrained=str(checkpoint(kind)))
     assert task.config.metadata["spor"]["prompt_style"] == style
     cue = " Output:" if style == "causal" else ""
@@ -83,6 +83,20 @@ def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
     other = contexts([4], name="another")[4]
     assert other.rpartition("\n\n")[2] == everything[4].rpartition("\n\n")[2]
     assert other != everything[4]
+
+
+def test_a_limit_parts_no_outputs_of_a_sample_and_both_follow_the_same_demonstrations() -> None:
+    model = scripted.ScriptedLM(scripted.half_right)
+    rows = scripted.evaluate(model, MAIN, limit=3, num_fewshot=2)["samples"][MAIN]
+    assert [request.doc_id for request in model.requests] == [0, 0, 1, 1, 2, 2]
+    assert [len(row["resps"]) for row in rows] == [2, 2, 2]
+    contexts = [request.args[0].rsplit("\n\n", maxsplit=1) for request in model.requests]
+    shown = [demonstrations for demonstrations, _ in contexts]
+    assert shown[0::2] == shown[1::2]
+    assert len(set(shown)) == 3
+    assert [prompt for _, prompt in contexts] == [
+        row["doc"][key] for row in rows for key in ("prompt", "prompt_2")
+    ]
 
 
 def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> None:
@@ -127,7 +141,7 @@ def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
 # --- Results --------------------------------------------------------------------------------------
 
 
-def test_outputs_may_be_written_without_scores(checkpoint: Callable[..., Path]) -> None:
+def test_outputs_may_be_written_without_scores(checkpoint: Checkpoint) -> None:
     result = evaluate(checkpoint(), MINI, limit=2, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
     assert len(result["samples"][MINI]) == 2
@@ -137,7 +151,7 @@ def test_outputs_may_be_written_without_scores(checkpoint: Callable[..., Path]) 
 
 
 @pytest.fixture
-def adapter(tmp_path: Path, checkpoint: Callable[..., Path]) -> Path:
+def adapter(tmp_path: Path, checkpoint: Checkpoint) -> Path:
     """A LoRA adapter of the tiny model, with the manifest that training writes."""
     model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
     folder = tmp_path / "adapter"
@@ -161,7 +175,7 @@ def write(adapter: Path, base: Path, **changes: object) -> None:
 
 
 def test_a_result_has_the_facts_of_its_run_and_its_adapter(
-    adapter: Path, checkpoint: Callable[..., Path], tmp_path: Path
+    adapter: Path, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
     settings = {"model_args": {"peft": str(adapter)}, "limit": 2, "log_samples": False}
     found = evaluate(checkpoint(), MINI, **settings)
@@ -184,7 +198,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(
 
 
 def test_an_adapter_of_other_sets_is_refused_unless_permitted(
-    adapter: Path, checkpoint: Callable[..., Path]
+    adapter: Path, checkpoint: Checkpoint
 ) -> None:
     write(adapter, checkpoint(), corpus="webnlg", arm_sha256="0" * 64)
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
@@ -198,9 +212,7 @@ def test_an_adapter_of_other_sets_is_refused_unless_permitted(
         load(MINI, **arguments, allow_split_mismatch="no")
 
 
-def test_an_adapter_serves_every_task_with_its_arm(
-    adapter: Path, checkpoint: Callable[..., Path]
-) -> None:
+def test_an_adapter_serves_every_task_with_its_arm(adapter: Path, checkpoint: Checkpoint) -> None:
     original = named.load("order_invariance", "mini", part="main").arms[0]
     write(adapter, checkpoint(), arm=original.name, arm_sha256=digest(original.samples))
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
@@ -211,7 +223,7 @@ def test_an_adapter_serves_every_task_with_its_arm(
 
 
 def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(
-    adapter: Path, checkpoint: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    adapter: Path, checkpoint: Checkpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
     (adapter / "spor.json").unlink()
     with caplog.at_level(logging.WARNING, logger="spor_tasks"):

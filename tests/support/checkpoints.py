@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 import peft
 import pytest
@@ -10,6 +11,9 @@ import torch
 import transformers
 
 from tests.support.tiny_bases import make_model, make_tokenizer
+
+Checkpoint: TypeAlias = Callable[..., Path]
+Lora: TypeAlias = Callable[[str], Path]
 
 _TOKENS = 259
 _END = 2
@@ -25,7 +29,7 @@ def _model(name: str) -> transformers.PreTrainedModel:
 
 
 @pytest.fixture(scope="session")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
     """Return the folder of a tiny random checkpoint of a kind, with a tokenizer of bytes."""
 
     @cache
@@ -45,7 +49,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def lora(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def lora(tmp_path_factory: pytest.TempPathFactory) -> Lora:
     """Return the folder of a random LoRA adapter of the tiny checkpoint of a kind."""
 
     @cache
