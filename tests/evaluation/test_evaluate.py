@@ -99,6 +99,7 @@ def test_settings_may_be_in_a_file(checkpoint: Checkpoint, tmp_path: Path) -> No
         ("--model hf", "error: tasks: "),
         ("--config missing.yaml", "error: missing.yaml: "),
         ('--tasks MINI --metadata {"fewshot_arm":"molecule"}', "fewshot_arm=molecule"),
+        ('--tasks MINI --metadata {"facts_model":"/no/such/folder"}', "cannot be loaded"),
         ("--tasks MINI --model_args pretrained=/no/such/folder", "no such folder"),
         (f"--tasks MINI --model_args pretrained={REPOSITORY}", "has no config.json"),
         ('--tasks spor_mini --metadata {"corpus":"webnlg"}', "error: "),

@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from lm_eval.config.evaluate_config import EvaluatorConfig
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.evaluation import checks
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.learned import FACTS, ClassifierInput, Facts
 from tests.support.classifiers import save_classifier
@@ -166,12 +164,3 @@ def test_without_torch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigError, match="not installed: torch") as caught:
         importlib.import_module("spor_tasks.metrics.readers")
     assert caught.value.remedy == "Install it with `pip install 'spor-tasks[hf]'`."
-
-
-def test_a_bad_classifier_is_found_before_a_model_is_loaded(tmp_path: Path) -> None:
-    metadata = {"facts_model": str(tmp_path / "nothing")}
-    with pytest.raises(ConfigError, match="cannot be loaded"):
-        checks.check(
-            EvaluatorConfig(tasks=["spor_systematicity_mini"], metadata=metadata),
-            [{"pretrained": "nowhere"}],
-        )

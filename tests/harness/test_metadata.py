@@ -9,7 +9,7 @@ import pytest
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import SporError
 from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
@@ -107,24 +107,29 @@ def test_a_metric_that_a_task_does_not_report_is_not_added(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "metadata", "named"),
+    ("task", "metadata", "fault", "remedy"),
     [
-        (TABLES, {"sp_variant": "corrected"}, "sp_ranker"),
-        (TABLES, {"sp_ranker": "lexical", "sp_speed": 3}, "sp_speed"),
-        (TABLES, {"sp_ranker": "lexical", "sp_variant": "better"}, "sp_variant"),
-        (TABLES, {"nli_label": 1}, "nli_model"),
-        (TABLES, {"nli_model": "no/such"}, "no/such"),
-        (SPOR, {"facts_label": "entailment"}, "facts_model"),
-        (SPOR, {"facts_model": "somewhere", "facts_lable": "entailment"}, "facts_lable"),
-        (SPOR, {"facts_model": 3}, "facts_model"),
+        (SPOR, {"fewshot_arm": "atoms"}, "fewshot_arm=atoms", "Use atom or combination."),
+        (SPOR, {"test_sha256": "0" * 64}, "0" * 64, "spor-tasks"),
+        (SPOR, {"benchmark": "sporr"}, "sporr", "spor"),
+        (SPOR, {"split": 1}, "split=1", "Leave the setting out."),
+        (SPOR, {"held_out_reference": "no"}, "held_out_reference=no", "=true or"),
+        (TABLES, {"sp_variant": "corrected"}, "sp_ranker", "."),
+        (TABLES, {"sp_ranker": "lexical", "sp_speed": 3}, "sp_speed", "."),
+        (TABLES, {"sp_ranker": "lexical", "sp_variant": "better"}, "sp_variant", "."),
+        (TABLES, {"nli_label": 1}, "nli_model", "."),
+        (TABLES, {"nli_model": "no/such"}, "no/such", "."),
+        (SPOR, {"facts_label": "entailment"}, "facts_model", "."),
+        (SPOR, {"facts_model": "somewhere", "facts_lable": "entailment"}, "facts_lable", "."),
+        (SPOR, {"facts_model": 3}, "facts_model", "."),
     ],
 )
-def test_bad_settings_of_metrics_are_refused(
-    task: str, metadata: dict[str, Any], named: str
+def test_bad_metadata_is_refused(
+    task: str, metadata: dict[str, Any], fault: str, remedy: str
 ) -> None:
-    with pytest.raises(ConfigError, match=named) as caught:
+    with pytest.raises(SporError, match=fault) as caught:
         load(task, **metadata)
-    assert caught.value.remedy
+    assert remedy in str(caught.value.remedy)
 
 
 def test_scores_without_resampling_have_no_standard_error() -> None:

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import peft
 import pytest
@@ -15,7 +14,7 @@ from lm_eval.api.task import Task
 from spor_tasks import __version__
 from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.sample import Split
 from spor_tasks.core.weights import digest_weights
@@ -103,23 +102,6 @@ def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> Non
     demonstration, prompt = context(load(MINI, prompt_style="seq2seq"), shots=1).split("\n\n")
     assert demonstration.count(" Output: ") == 1
     assert " Output:" not in prompt
-
-
-@pytest.mark.parametrize(
-    ("metadata", "named", "remedy"),
-    [
-        ({"fewshot_arm": "atoms"}, "fewshot_arm=atoms", "Use atom or combination."),
-        ({"test_sha256": "0" * 64}, "0" * 64, "spor-tasks"),
-        ({"benchmark": "sporr"}, "sporr", "spor"),
-        ({"split": 1}, "split=1", "Leave the setting out."),
-        ({"held_out_reference": "no"}, "held_out_reference=no", "=true or"),
-    ],
-)
-def test_bad_metadata_is_refused(metadata: dict[str, Any], named: str, remedy: str) -> None:
-    with pytest.raises(SporError) as caught:
-        load(MINI, **metadata)
-    assert named in caught.value.what
-    assert remedy in str(caught.value.remedy)
 
 
 def test_the_first_of_several_references_is_held_out() -> None:
