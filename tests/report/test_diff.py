@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks import cli, report
+from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.report.diff import Change, Scores
 from spor_tasks.report.document import plain_text
-from tests.support.result_files import SAMPLE, sample_row, write_result, write_samples
+from tests.conftest import Spor
+from tests.support.result_files import SAMPLE, rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"
 Outputs = Mapping[str, tuple[str, float | None]]
@@ -22,17 +23,12 @@ AFTER: Outputs = {"c": ("now", 20.0), "b": ("is", 30.0), "a": ("same", 50.0), "e
 
 def a_run(folder: Path, outputs: Outputs, prompt_end: str = "") -> Path:
     """Write a run of samples with these outputs and values of PARENT."""
-    values = [value or 0.0 for _, value in outputs.values()]
-    file = folder / "results_1.json"
-    write_result(file, n=len(outputs), parent=sum(values) / len(values))
-    rows = [
-        sample_row(replace(SAMPLE, id=name), [output], {"parent": value})
-        for name, (output, value) in outputs.items()
-    ]
+    samples = [replace(SAMPLE, id=name) for name in outputs]
+    texts = ([output] for output, _ in outputs.values())
+    rows = rows_of(samples, texts, ({"parent": value} for _, value in outputs.values()))
     for row in rows:
         row["arguments"]["gen_args_0"]["arg_0"] += prompt_end
-    write_samples(file, TASK, rows)
-    return file
+    return write_rows(folder / "results_1.json", rows, task=TASK)
 
 
 @pytest.fixture
@@ -40,9 +36,7 @@ def runs(tmp_path: Path) -> Sequence[Path]:
     return a_run(tmp_path / "one", BEFORE), a_run(tmp_path / "two", AFTER)
 
 
-def test_changed_samples_come_with_the_largest_change_first(
-    runs: Sequence[Path], tmp_path: Path
-) -> None:
+def test_the_largest_change_comes_first(runs: Sequence[Path], tmp_path: Path) -> None:
     found = report.diff(*runs)
     (task,) = found.tasks
     assert (task.task, task.samples, task.lost, task.gained) == (TASK, 3, ("d",), ("e",))
@@ -63,13 +57,12 @@ def test_changed_samples_come_with_the_largest_change_first(
 
 
 def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path: Path) -> None:
-    one, two = (
-        a_run(tmp_path / "one", {"a": ("x", 50.0)}),
-        a_run(tmp_path / "2", {"a": ("y", 50.0)}),
+    one, two, unscored = (
+        a_run(tmp_path / name, {"a": output})
+        for name, output in (("1", ("x", 50.0)), ("2", ("y", 50.0)), ("3", ("x", None)))
     )
     assert report.diff(one, two).tasks[0].changes[0].scores["parent"].change == 0.0
     assert "the same scores" in plain_text(report.write_diff(one, two))
-    unscored = a_run(tmp_path / "3", {"a": ("x", None)})
     (task,) = report.diff(one, unscored).tasks
     assert task.changes[0].scores["parent"] == Scores(50.0, None)
     summary = task.scores["parent"]
@@ -79,19 +72,17 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_some_changes_and_writes_all(
-    runs: Sequence[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    runs: Sequence[Path], tmp_path: Path, spor: Spor
 ) -> None:
-    command = ["report", "--diff", "--most", "1", "--out", str(tmp_path)]
-    assert cli.main([*command, *map(str, runs)]) == 0
-    assert "1 of 2, the largest changes first" in capsys.readouterr().out
+    command = f"report --diff --most 1 --out {tmp_path} {runs[0]}"
+    assert "1 of 2, the largest changes first" in spor(f"{command} {runs[1]}")
     (task,) = json.loads((tmp_path / "diff.json").read_text())["tasks"]
     assert "| c | PARENT 80.00 → 20.00 |\n|  | - worse |" in (tmp_path / "diff.md").read_text()
     assert task["lost"] == ["d"]
     assert [change["sample"] for change in task["changes"]] == ["c", "b"]
     assert task["changes"][0]["scores"] == {"parent": {"before": 80.0, "after": 20.0}}
     assert task["changes"][0]["after"] == ["now"]
-    assert cli.main([*command, str(runs[0])]) == 2
-    assert "needs two runs, not 1" in capsys.readouterr().err
+    assert "needs two runs, not 1" in spor(command, ends=2)
 
 
 def test_tasks_that_cannot_be_compared_are_named(runs: Sequence[Path], tmp_path: Path) -> None:

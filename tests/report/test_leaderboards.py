@@ -10,7 +10,7 @@ import yaml
 from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from spor_tasks import cli, report
+from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
@@ -20,7 +20,7 @@ from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.report import Settings
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.runs import Problem
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Spor
 from tests.support import table_runs
 from tests.support.report_runs import TASKS
 from tests.support.result_files import distinct, edited
@@ -33,7 +33,7 @@ RECORD = Draft7Validator(json.loads((DATA / "every_eval_ever" / "eval.schema.jso
 PLACE = re.compile(r"data/\w+/[\w.-]+/[\w.+-]+/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
 
 
-def exported(folder: Path, out: Path, **settings: Any) -> tuple[Problem, ...]:  # noqa: ANN401 - Settings'
+def exported(folder: Path, out: Path, **settings: object) -> tuple[Problem, ...]:
     """Write the files, and return why some scores are in none of them."""
     board = report.write_leaderboard([folder], out, settings=Settings(**settings))
     return tuple(problem for problem in board.problems if problem.kind == "export")
@@ -65,8 +65,7 @@ def records(out: Path) -> list[dict[str, Any]]:
 def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: Path) -> None:
     write_whole(tmp_path / "runs", "base")
     for seed, value in enumerate((40.0, 50.0, 60.0)):
-        scores = {"parent": value}
-        run = {"arm": "invisible", "seed": seed, "scores": lambda _, scores=scores: scores}
+        run = {"arm": "invisible", "seed": seed, "scores": lambda _, value=value: {"parent": value}}
         with edited(write_whole(tmp_path / "runs", str(seed), **run)) as content:
             facts = content["configs"][TASK]["metadata"]["spor"]
             facts["adapter"]["adapter_sha256"] = str(seed) * 64
@@ -76,15 +75,13 @@ def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: P
     files = [f"owner/model/.eval_results/{TASK}_{arm}.yaml" for arm in ("as_is", "invisible")]
     assert list(found) == files
     entry = found[files[1]]
-    assert entry["value"] == 50
-    assert entry["dataset"] == {"id": "me/spor", "task_id": TASK}
+    assert (entry["value"], entry["dataset"]) == (50, {"id": "me/spor", "task_id": TASK})
     assert (entry["date"], entry["source"]["url"]) == ("2026-11-22", source)
     for fact in ("PARENT", "arm invisible", "00000000", "seeds 0, 1, 2", "n = 33", "version 2.0"):
         assert fact in entry["notes"]
-    assert {record["model_info"]["id"] for record in records(tmp_path)} == {
-        "owner/model",
-        *(f"owner/model+invisible-{str(seed) * 8}" for seed in range(3)),
-    }
+    adapters = {f"owner/model+invisible-{str(seed) * 8}" for seed in range(3)}
+    names = {record["model_info"]["id"] for record in records(tmp_path)}
+    assert names == {"owner/model", *adapters}
 
 
 def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
@@ -122,43 +119,41 @@ def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:
     (record,) = records(tmp_path / "out")
     ends = [found["metric_config"] for found in record["evaluation_results"]]
     assert {(each["min_score"], each["max_score"]) for each in ends} == {
-        (0, "Infinity"),
-        (1, "Infinity"),
+        (n, "Infinity") for n in (0, 1)
     }
 
 
 @pytest.mark.parametrize(
     "model", ["..", "/home/me/model", "runs/demo/base", "gpt2", "a/b--c", "a/..", "a\u202eb/c"]
 )
-def test_a_model_without_a_name_on_the_hub_needs_one(tmp_path: Path, model: str) -> None:
+def test_a_model_without_a_name_on_the_hub_needs_one(
+    tmp_path: Path, spor: Spor, model: str
+) -> None:
     write_whole(tmp_path / "runs", "1", model=model)
     (problem,) = exported(tmp_path / "runs", tmp_path)
     assert "is not a name on the Hub" in problem.what
     assert (entries(tmp_path), records(tmp_path)) == ({}, [])
     assert {path.name for path in tmp_path.iterdir()} >= {"runs", "hub", "every_eval_ever"}
-    ranked = ["report", str(tmp_path / "runs"), "--leaderboard", "--out", str(tmp_path)]
-    assert cli.main([*ranked, "--name", f"{model}=Some-One/a.b_c", "--organization", "Me"]) == 0
+    named = f"--name {model}=Some-One/a.b_c --organization Me"
+    spor(f"report {tmp_path}/runs --leaderboard --out {tmp_path} {named}")
     assert list(entries(tmp_path)) == [f"Some-One/a.b_c/.eval_results/{TASK}_as_is.yaml"]
     assert "/home" not in json.dumps([entries(tmp_path), records(tmp_path)])
 
 
 @pytest.mark.parametrize("how", HARMS)
-def test_a_result_that_does_not_add_up_is_not_exported(tmp_path: Path, how: str) -> None:
+def test_baselines_other_corpora_and_what_does_not_add_up_are_not_exported(
+    tmp_path: Path, how: str
+) -> None:
     write_whole(tmp_path / "runs", "1", model="owner/good")
+    write_whole(tmp_path / "runs", "2", model="baseline:copy-input")
+    own = {"samples": [*map(distinct, range(4))], "metadata": {"corpus": "towns"}}
+    write_whole(tmp_path / "runs", "3", task="spor_productivity_towns_n4", **own)
+    assert len(exported(tmp_path / "runs", tmp_path)) == 2
     harm(write_whole(tmp_path / "runs", "bad", model="owner/bad"), how)
     board = report.write_leaderboard([tmp_path / "runs"], tmp_path)
     assert any("_bad" in str(problem) for problem in board.problems)
     assert list(entries(tmp_path)) == [f"owner/good/.eval_results/{TASK}_as_is.yaml"]
     assert [record["model_info"]["id"] for record in records(tmp_path)] == ["owner/good"]
-
-
-def test_baselines_and_other_corpora_are_not_exported(tmp_path: Path) -> None:
-    write_whole(tmp_path / "runs", "1", model="baseline:copy-input")
-    samples = [distinct(number) for number in range(4)]
-    own: dict[str, Any] = {"samples": samples, "metadata": {"corpus": "towns"}}
-    write_whole(tmp_path / "runs", "2", task="spor_productivity_towns_n4", **own)
-    assert len(exported(tmp_path / "runs", tmp_path)) == 2
-    assert (entries(tmp_path), records(tmp_path)) == ({}, [])
 
 
 def test_one_of_several_results_is_not_chosen(tmp_path: Path) -> None:
@@ -182,11 +177,9 @@ def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path: 
     texts = []
     for out, date in (("one", DATE), ("two", DATE), ("three", DATE + 1)):
         write_whole(tmp_path / out / "runs", "1", date=date)
-        exported(tmp_path / out / "runs", tmp_path / out)
-        texts.append(
-            texts_in(tmp_path / out / "hub") | texts_in(tmp_path / out / "every_eval_ever")
-        )
-    one, two, three = texts
+        exported(tmp_path / out / "runs", tmp_path / out / "files")
+        texts.append(texts_in(tmp_path / out / "files"))
+    one, two, three = ({name: text for name, text in each.items() if "/" in name} for each in texts)
     assert one == two
     assert len(one.keys() - three.keys()) == 1
 
@@ -201,4 +194,4 @@ def test_unknown_models_and_folders_of_another_kind_are_errors(tmp_path: Path) -
     with pytest.raises(ConfigError) as caught:
         exported(tmp_path / "runs", tmp_path)
     assert caught.value.where == str(tmp_path / "hub")
-    assert [path.name for path in (tmp_path / "hub").iterdir()] == ["mine.txt"]
+    assert texts_in(tmp_path / "hub") == {"mine.txt": "mine"}

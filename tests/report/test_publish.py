@@ -4,7 +4,6 @@ A stand-in for the Hub's client takes what the client takes.
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock, create_autospec
@@ -18,10 +17,10 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import plots, publish
+from tests.conftest import Spor
 from tests.support.result_files import edited
 from tests.support.whole_runs import HARMS, harm, whole_set, write_whole
 
-Push = Callable[..., tuple[int, str]]
 TASK = "spor_productivity_mini_n4"
 COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1", "discussions/1"))
 
@@ -32,24 +31,21 @@ def without_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
 
-def names(*paths: Path) -> list[str]:
+def sent(*paths: Path) -> tuple[list[str], dict[str, Any], str]:
+    """Return the names of the files, and the card's head and text; nothing else changes."""
+    before = Path.cwd()
     with publish.packed(paths, "dataset") as folder:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        return [path.relative_to(folder).as_posix() for path in files]
-
-
-def card(*paths: Path) -> tuple[dict[str, Any], str]:
-    """Return the head of the card, and the rest of it."""
-    with publish.packed(paths, "dataset") as folder:
-        text = (folder / "README.md").read_text()
-    _, top, rest = text.split("---\n", 2)
-    return yaml.safe_load(top) or {}, rest
+        _, top, text = (folder / "README.md").read_text().split("---\n", 2)
+        names = [path.relative_to(folder).as_posix() for path in files]
+    assert Path.cwd() == before
+    return names, yaml.safe_load(top) or {}, text
 
 
 def refused(*paths: Path) -> ResultError:
     before = Path.cwd()
-    with pytest.raises(ResultError) as caught, publish.packed(paths, "dataset"):
-        pass
+    with pytest.raises(ResultError) as caught:
+        sent(*paths)
     assert caught.value.where
     assert Path.cwd() == before
     return caught.value
@@ -68,12 +64,16 @@ def test_a_result_that_cannot_be_verified_is_refused(tmp_path: Path, how: str) -
     assert error.remedy
 
 
-def test_samples_in_context_are_a_part_of_the_test_set(tmp_path: Path) -> None:
+def test_samples_in_context_may_be_sent_and_part_of_a_set_or_nothing_may_not(
+    tmp_path: Path,
+) -> None:
+    refused(tmp_path)
+    refused(tmp_path / "absent")
     some = whole_set("productivity", "n4")[3:]
     metadata = {"test_sha256": digest(whole_set("productivity", "n4"))}
     task = f"{TASK}_icl_visible"
     write_whole(tmp_path, "one", samples=some, metadata=metadata, shown="visible", task=task)
-    assert names(tmp_path)
+    assert sent(tmp_path)
     write_whole(tmp_path, "two", samples=some, metadata=metadata)
     assert "samples" in "".join(refused(tmp_path).each)
 
@@ -105,63 +105,51 @@ def test_a_token_in_a_sample_is_found_and_what_only_looks_like_one_is_sent(tmp_p
     with edited(file) as content:
         content["config"]["model_args"] |= {"token": True, "use_auth_token": "None", "api_key": ""}
         content |= {"tokenizer_eos_token": ["</s>", "2"], "eot_token_id": 2}
-    assert names(tmp_path)
+    assert sent(tmp_path)
     (samples,) = file.parent.glob("samples_*")
-    rows = [json.loads(line) for line in samples.read_text().splitlines()]
-    rows[1]["arguments"]["gen_args_0"]["arg_1"]["key"] = "hf_" + "a" * 34
-    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    first, second, *rows = samples.read_text().splitlines(keepends=True)
+    second = second.replace('"until"', f'"key": "hf_{"a" * 34}", "until"')
+    samples.write_text("".join([first, second, *rows]))
     (fault,) = refused(tmp_path).each
     assert fault.startswith(f"{samples}:2 ")
 
 
-def test_each_file_is_sent_once_and_files_of_one_place_are_refused(tmp_path: Path) -> None:
+def test_results_and_samples_are_sent_once_and_files_of_one_place_are_refused(
+    tmp_path: Path,
+) -> None:
     file = write_whole(tmp_path / "a" / "model", "one")
-    assert names(tmp_path, file) == names(file)
-    write_whole(tmp_path / "b" / "model", "one", arm="visible")
-    assert "results_one.json" in refused(tmp_path).what
-
-
-def test_other_files_stay_and_the_working_directory_is_the_same(tmp_path: Path) -> None:
-    write_whole(tmp_path / "model", "one")
     with edited(write_whole(tmp_path / "foreign", "two")) as content:
         content["configs"] = {"hellaswag": {"metadata": {}}}
     (tmp_path / "secrets.env").write_text("TOKEN=1")
     (tmp_path / "samples_hellaswag_one.jsonl").write_text("{}\n")
-    before = Path.cwd()
-    assert [name for name in names(tmp_path) if "/" in name] == [
+    assert sent(tmp_path, file)[0] == sent(file)[0]
+    assert [name for name in sent(tmp_path)[0] if "/" in name] == [
         "results/model/results_one.json",
         f"results/model/samples_{TASK}_one.jsonl",
     ]
-    assert Path.cwd() == before
+    write_whole(tmp_path / "b" / "model", "one", arm="visible")
+    assert "results_one.json" in refused(tmp_path).what
 
 
 def test_the_card_has_the_licence_of_the_references(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    names = {licence.name.lower().replace(" ", "-") for licence in LICENCES.values()}
+    assert names <= {"cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "unknown"}  # the Hub's
     licence = Licence("CC BY-SA 4.0", "https://licences.test/open", "Somebody's towns")
     monkeypatch.setitem(LICENCES, "mini", licence)
     monkeypatch.setitem(LICENCES, "towns", licence)
     write_whole(tmp_path, "one")
-    top, text = card(tmp_path)
+    _, top, text = sent(tmp_path)
     assert top["license"] == ["cc-by-sa-4.0"]
     assert f"{licence.attribution}: [{licence.name}]({licence.url})" in text
     # The sets of a corpus of one's own have none of ours, whatever the corpus is called.
     metadata = {"corpus": "towns", "own_corpus": {"file": "/home/me/towns.jsonl"}}
     write_whole(tmp_path, "two", task="mine", model="own", metadata=metadata)
-    top, text = card(tmp_path)
+    _, top, text = sent(tmp_path)
     assert "license" not in top
     assert f"- {licence.attribution}: " in text
     assert "- towns: no licence is stated" in text
-
-
-def test_the_licences_have_the_names_that_the_hub_knows() -> None:
-    names = {licence.name.lower().replace(" ", "-") for licence in LICENCES.values()}
-    assert names <= {"cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "unknown"}
-
-
-def test_without_results_nothing_is_published(tmp_path: Path) -> None:
-    refused(tmp_path)
-    refused(tmp_path / "absent")
 
 
 # --- To the Hub -----------------------------------------------------------------------------------
@@ -195,28 +183,21 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 
 @pytest.fixture
-def push(capsys: pytest.CaptureFixture[str], runs: Path) -> Push:
-    def call(*options: str) -> tuple[int, str]:
-        status = cli.main(["push", str(runs), "--to", "me/runs", *options])
-        return status, "".join(capsys.readouterr())
-
-    return call
+def push(spor: Spor, runs: Path) -> Spor:
+    return lambda options="", ends=0: spor(f"push {runs} --to me/runs {options}", ends)
 
 
 def test_a_clone_of_the_dataset_gives_the_same_report(
-    hub: Mock, runs: Path, push: Push, monkeypatch: pytest.MonkeyPatch
+    hub: Mock, runs: Path, push: Spor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    status, printed = push()
-    assert status == 0, printed
-    assert printed.endswith(f"{COMMIT}\n")
+    assert push().endswith(f"{COMMIT}\n")
     results = {f"results/runs/{path.name}": path.read_bytes() for path in runs.iterdir()}
     report = {f"report.{ending}" for ending in ("md", "tex", "csv", "json")}
     assert hub.files.keys() == {"README.md", "page.html", *report, *results}
     assert hub.files.items() >= results.items()
     rows = json.loads(hub.files["report.json"])["rows"]
-    assert {row["arm"]: row.get("runs") for row in rows}["invisible"] == [
-        "results/runs/results_invisible.json"
-    ]
+    files = {row["arm"]: row.get("runs") for row in rows}
+    assert files["invisible"] == ["results/runs/results_invisible.json"]
     for name, content in hub.files.items():
         Path("clone", name).parent.mkdir(parents=True, exist_ok=True)
         Path("clone", name).write_bytes(content)
@@ -226,30 +207,25 @@ def test_a_clone_of_the_dataset_gives_the_same_report(
         assert Path("again", name).read_bytes() == hub.files[name]
 
 
-@pytest.mark.parametrize("has_card", [False, True])
-def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(
-    hub: Mock, push: Push, *, has_card: bool
-) -> None:
-    hub.get_paths_info.return_value = ["README.md"] * has_card
-    assert push()[0] == 0
-    hub.create_repo.assert_not_called()
-    hub.get_paths_info.assert_called_once_with("me/runs", ["README.md"], repo_type="dataset")
-    (sent,) = hub.upload_folder.call_args_list
-    assert (sent.kwargs["repo_id"], sent.kwargs["repo_type"]) == ("me/runs", "dataset")
-    assert sent.kwargs["ignore_patterns"] == (["README.md"] if has_card else None)
+def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(hub: Mock, push: Spor) -> None:
+    for has_card in (False, True):
+        hub.reset_mock()
+        hub.get_paths_info.return_value = ["README.md"] * has_card
+        push()
+        hub.create_repo.assert_not_called()
+        hub.get_paths_info.assert_called_once_with("me/runs", ["README.md"], repo_type="dataset")
+        sent = hub.upload_folder.call_args.kwargs
+        assert (sent["repo_id"], sent["repo_type"]) == ("me/runs", "dataset")
+        assert sent["ignore_patterns"] == (["README.md"] if has_card else None)
+        hub.upload_folder.assert_called_once()
 
 
-@pytest.mark.parametrize(
-    ("kind", "create", "made"),
-    [
-        ("space", "public", {"private": False, "space_sdk": "static"}),
-        ("dataset", "private", {"private": True, "space_sdk": None}),
-    ],
-)
+@pytest.mark.parametrize("kind", ["space", "dataset"])
 def test_a_repository_is_created_and_a_space_shows_the_page(
-    hub: Mock, push: Push, kind: str, create: str, made: dict[str, object]
+    hub: Mock, push: Spor, kind: str
 ) -> None:
-    assert push("--type", kind, "--create", create)[0] == 0
+    made = {"private": kind == "dataset", "space_sdk": "static" if kind == "space" else None}
+    push(f"--type {kind} --create {'private' if made['private'] else 'public'}")
     hub.create_repo.assert_called_once_with("me/runs", repo_type=kind, exist_ok=True, **made)
     assert hub.upload_folder.call_args.kwargs["repo_type"] == kind
     page, other = ("index.html", "page.html") if kind == "space" else ("page.html", "index.html")
@@ -257,20 +233,14 @@ def test_a_repository_is_created_and_a_space_shows_the_page(
     assert other not in hub.files
 
 
-def test_a_dry_run_sends_nothing_and_a_pull_request_is_named(hub: Mock, push: Push) -> None:
-    status, printed = push("--dry-run")
-    assert status == 0
-    assert "results/runs/results_invisible.json" in printed
+def test_a_dry_run_sends_nothing_a_pull_request_is_named_and_an_error_has_a_remedy(
+    hub: Mock, push: Spor
+) -> None:
+    assert "results/runs/results_invisible.json" in push("--dry-run")
     assert hub.method_calls == []
-    status, printed = push("--pr")
-    assert status == 0
-    assert REQUEST in printed
-
-
-@pytest.mark.parametrize("step", ["create_repo", "get_paths_info", "upload_folder"])
-def test_a_refused_push_names_the_remedy(hub: Mock, push: Push, step: str) -> None:
-    getattr(hub, step).side_effect = ConnectionError("401 Client Error")
-    status, printed = push("--create", "private")
-    assert status == 2
-    assert "me/runs" in printed
-    assert "hf auth login" in printed
+    assert REQUEST in push("--pr")
+    for step in (hub.upload_folder, hub.get_paths_info, hub.create_repo):
+        step.side_effect = ConnectionError("401 Client Error")
+        printed = push("--create private", ends=2)
+        assert "me/runs" in printed
+        assert "hf auth login" in printed

@@ -22,10 +22,10 @@ from tests.support.intervals import interval
 from tests.support.result_files import (
     distinct,
     edited,
-    sample_row,
+    rows_of,
     write_result,
+    write_rows,
     write_run,
-    write_samples,
 )
 
 TASK = "spor_systematicity_mini"
@@ -36,7 +36,7 @@ def all_rows(found: Report) -> list[Comparison]:
     return [row for table in found.tables for row in table.rows]
 
 
-def rows_of(folder: Path) -> list[Comparison]:
+def paper_rows(folder: Path) -> list[Comparison]:
     """The rows of the paper's own metrics."""
     others = {"parent_full_table", "chrf", "coverage", "copy_rule_whole_word"}
     return [row for row in all_rows(report.collect([folder])) if row.metric not in others]
@@ -47,21 +47,15 @@ def ends(interval: Interval, source: str) -> tuple[float, float]:
     return interval.low, interval.high
 
 
-def write(folder: Path, arm: str | None, *parents: float, **settings: Any) -> None:  # noqa: ANN401 - of results
-    """Write a result for each seed, without samples."""
-    for seed, parent in enumerate(parents):
-        file = folder / f"results_{arm}{seed}.json"
-        write_result(file, arm=arm, seed=seed, parent=parent, **settings)
-
-
 # --- Scores, intervals and tests ------------------------------------------------------------------
 
 
 def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
-    write(tmp_path, FIRST, 40.0, 42.0)
-    write(tmp_path, SECOND, 44.0, 43.0)
-    write(tmp_path, None, 5.0)
-    (row,) = rows_of(tmp_path)
+    for arm, *parents in ((FIRST, 40.0, 42.0), (SECOND, 44.0, 43.0), (None, 5.0)):
+        for seed, parent in enumerate(parents):
+            file = tmp_path / f"results_{arm}{seed}.json"
+            write_result(file, arm=arm, seed=seed, parent=parent)
+    (row,) = paper_rows(tmp_path)
     assert [(cell.values, cell.seeds, cell.mean) for cell in row.arms] == [
         ((40.0, 42.0), (0, 1), 41.0),
         ((44.0, 43.0), (0, 1), 43.5),
@@ -77,7 +71,7 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     values = [rng.uniform(0, 100) for _ in range(60)]
     write_run(tmp_path, "a", values)
     write_run(tmp_path, "c", [v + 5 for v in values], arm=SECOND)
-    (row,) = rows_of(tmp_path)
+    (row,) = paper_rows(tmp_path)
     assert report.collect([tmp_path]).problems == ()
     for cell in row.arms:
         low, high = ends(cell.interval, "samples")
@@ -86,7 +80,6 @@ def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: 
     assert difference.value == pytest.approx(-5)
     assert ends(difference.interval, "samples") == pytest.approx((-5, -5))
     assert difference.p < 1 / 10_001
-    assert difference.mark == "‡"
     assert len(difference.notes) == 1  # that other seeds may differ
 
 
@@ -97,7 +90,7 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
         for seed, numbers in enumerate(runs):
             write_run(tmp_path, f"{arm}{seed}", list(numbers), arm=arm, seed=seed)
     write_run(tmp_path, "base", list(values[FIRST][0]), arm=None)
-    (row,) = rows_of(tmp_path)
+    (row,) = paper_rows(tmp_path)
     order = np.argsort([str(number) for number in range(50)])  # ids are in the order of texts
     systems = [[Column.of(list(run[order])) for run in runs] for runs in values.values()]
     clusters = np.arange(50)
@@ -122,12 +115,11 @@ def test_samples_with_the_same_units_are_one_draw(
     """
     samples = [replace(distinct(number % clusters), id=str(number)) for number in range(12)]
     for arm, parent in ((FIRST, 40.0), (SECOND, 50.0)):
+        rows = rows_of(samples, [["x"]] * 12, [{"parent": parent}] * 12)
         for seed in range(seeds):
-            name = f"results_{arm}{seed}.json"
-            file = write_result(tmp_path / name, arm=arm, seed=seed, parent=parent, n=12)
-            rows = [sample_row(sample, ["x"], {"parent": parent}) for sample in samples]
-            write_samples(file, TASK, rows)
-    (row,) = rows_of(tmp_path)
+            file = tmp_path / f"results_{arm}{seed}.json"
+            write_rows(file, rows, task=TASK, arm=arm, seed=seed)
+    (row,) = paper_rows(tmp_path)
     assert (row.n, row.clusters) == (12, clusters)
     assert row.difference.p == pytest.approx(p, abs=0.02)
     assert row.difference.reason
@@ -140,19 +132,15 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
         "original": [0.2, 0.4, 0.6, 1.0, 1.0, None],
         "match": [0.2, 0.4, 0.6, None, None, 0.0],
     }
-    task = "spor_order_invariance_mini_cwio"
+    task = {"task": "spor_order_invariance_mini_cwio", "aspect": "order_invariance", "part": "cwio"}
     for arm, values in taus.items():
-        located = [value for value in values if value is not None]
-        scores = {"cwio": 0.5, "cwio_located": sum(located) / len(located)}
-        settings = {"task": task, "aspect": "order_invariance", "part": "cwio", "arm": arm}
-        file = write_result(tmp_path / f"results_{arm}.json", scores=scores, n=6, **settings)
         logged = [
             {"cwio": (2, 0.5), "cwio_located": None if value is None else (2, value)}
             for value in values
         ]
-        rows = [sample_row(distinct(number), ["x"], each) for number, each in enumerate(logged)]
-        write_samples(file, task, rows)
-    found = {row.metric: row for row in rows_of(tmp_path)}["cwio_located"]
+        rows = rows_of(map(distinct, range(6)), [["x"]] * 6, logged)
+        write_rows(tmp_path / f"results_{arm}.json", rows, arm=arm, **task)
+    found = {row.metric: row for row in paper_rows(tmp_path)}["cwio_located"]
     assert [cell.mean for cell in found.arms] == pytest.approx([0.64, 0.3])
     difference = found.difference
     assert (difference.value, difference.n, difference.p) == (0.0, 3, 1.0)
@@ -160,53 +148,44 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
     assert "3 of 6 samples" in "".join(difference.notes)
 
 
-@pytest.mark.parametrize(("wins", "mark"), [(18, ""), (26, "†"), (29, "‡")])
-def test_marks_are_the_papers(tmp_path: Path, wins: int, mark: str) -> None:
-    write_run(tmp_path, "a", [50.0] * 36)
-    write_run(tmp_path, "c", [51.0] * wins + [49.0] * (36 - wins), arm=SECOND)
-    assert rows_of(tmp_path)[0].difference.mark == mark
-
-
-def seeds(folder: Path, first: int, second: int) -> Any:  # noqa: ANN401 - as rows_of
-    """The difference of arms with so many seeds, of which the second is ten points better."""
-    for arm, number in ((FIRST, first), (SECOND, second)):
-        for seed in range(number):
-            better = 10.0 * (arm == SECOND) + 0.01 * seed
-            values = [number % 7 + better for number in range(40)]
-            write_run(folder, f"{arm}{seed}", values, arm=arm, seed=seed)
-    return rows_of(folder)[0].difference
+@pytest.mark.parametrize(
+    ("better", "mark"),
+    [
+        ([1.0] * 18 + [-1.0] * 18, ""),
+        ([1.0] * 26 + [-1.0] * 10, "†"),
+        ([1.0] * 29 + [-1.0] * 7, "‡"),
+        ([1.0] * 30, "‡"),
+        ([1.0] * 29, ""),  # too few inputs
+        ([0.001] * 40, ""),  # printed as zero
+    ],
+)
+def test_marks_are_the_papers(tmp_path: Path, better: list[float], mark: str) -> None:
+    write_run(tmp_path, "a", [50.0] * len(better))
+    write_run(tmp_path, "c", [50.0 + each for each in better], arm=SECOND)
+    difference = paper_rows(tmp_path)[0].difference
+    assert difference.mark == mark
+    assert (difference.p < 0.05) is (sum(better) != 0)
+    assert ("30" in (difference.reason or "")) is (len(better) < 30)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "mark"), [(1, 1, "‡"), (2, 2, "†"), (2, 3, "†"), (3, 3, "‡"), (1, 3, "")]
 )
 def test_few_seeds_have_fewer_marks(tmp_path: Path, first: int, second: int, mark: str) -> None:
-    difference = seeds(tmp_path, first, second)
+    """The second arm is ten points better."""
+    for arm, number, better in ((FIRST, first, 0.0), (SECOND, second, 10.0)):
+        for seed in range(number):
+            values = [number % 7 + better + 0.01 * seed for number in range(40)]
+            write_run(tmp_path, f"{arm}{seed}", values, arm=arm, seed=seed)
+    difference = paper_rows(tmp_path)[0].difference
     assert difference.mark == mark
     assert (difference.interval is None) == (difference.p is None) == (not mark)
-
-
-def test_a_difference_of_few_inputs_has_no_mark(tmp_path: Path) -> None:
-    for n, mark in ((29, ""), (30, "‡")):
-        folder = tmp_path / str(n)
-        write_run(folder, "a", [50.0] * n)
-        write_run(folder, "c", [51.0] * n, arm=SECOND)
-        difference = rows_of(folder)[0].difference
-        assert (difference.mark, "30" in (difference.reason or "")) == (mark, not mark)
-
-
-def test_a_difference_that_is_printed_as_zero_has_no_mark(tmp_path: Path) -> None:
-    write_run(tmp_path, "a", [50.0] * 40)
-    write_run(tmp_path, "c", [50.001] * 40, arm=SECOND)
-    difference = rows_of(tmp_path)[0].difference
-    assert difference.p < 0.01
-    assert not difference.mark
 
 
 # --- Runs of one row ------------------------------------------------------------------------------
 
 
-def settings_of(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
+def settings_of(**changes: object) -> dict[str, object]:
     """Settings of a training as a result has them, with changes."""
     settings = {"lora": {"rank": 8}, "optimization": {"threads": 1}, "data": {"limit": None}}
     return settings | changes
@@ -227,7 +206,7 @@ def write_way(folder: Path, name: str, arm: str | None, parent: float, **ways: A
         content["config"] |= ways
 
 
-def objective(**settings: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type
+def objective(**settings: object) -> dict[str, Any]:
     return {"settings": settings_of(objective="meta", objective_settings=settings)}
 
 
@@ -284,17 +263,15 @@ def test_a_model_as_it_is_stands_once_on_a_board_beside_all_its_adapters(tmp_pat
         settings = settings_of(lora={"rank": rank})
         write_way(tmp_path, str(number), FIRST, 40.0 + number, settings=settings)
     write_way(tmp_path, "base", None, 10.0)
-    (board,) = (
-        b for b in report.rank(report.collect([tmp_path])).boards if b.row.metric == "parent"
-    )
-    names = [entry.model for entry in board.entries]
+    boards = report.rank(report.collect([tmp_path])).boards
+    (names,) = ([each.model for each in b.entries] for b in boards if b.row.metric == "parent")
     assert names == ["base (lora.rank 16)", "base (lora.rank 8)", "base"]
 
 
 def test_arms_of_different_seeds_are_not_paired_and_a_note_says_so(tmp_path: Path) -> None:
     for arm, seed in ((FIRST, 0), (FIRST, 1), (SECOND, 0)):
         write_run(tmp_path, f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
-    unpaired, _one_seed = rows_of(tmp_path)[0].difference.notes
+    unpaired, _one_seed = paper_rows(tmp_path)[0].difference.notes
     text = markdown(tables.document(report.collect([tmp_path])))
     assert "atom 0, 1; combination 0" in text
     assert unpaired in text
@@ -316,39 +293,32 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
         write_result(tmp_path / f"results_{arm}.json", arm=arm, parent=50.0 + number)
         shown = {"task": f"{TASK}_icl_{arm}", "shown": arm, "parent": 20.0 + 3 * number}
         write_result(tmp_path / f"results_icl_{arm}.json", **shown)
-    tuned, shown_row = rows_of(tmp_path)
-    assert (tuned.task, tuned.variant) == (TASK, "")
-    assert (shown_row.task, shown_row.variant) == (f"{TASK}_icl k=8", "icl k=8")
-    assert (tuned.difference.value, shown_row.difference.value) == (-1, -3)
-    assert [cell.seeds for cell in shown_row.arms] == [(None,), (None,)]
+    found = [(row.task, row.variant, row.difference.value) for row in paper_rows(tmp_path)]
+    assert found == [(TASK, "", -1), (f"{TASK}_icl k=8", "icl k=8", -3)]
+    assert [cell.seeds for cell in paper_rows(tmp_path)[1].arms] == [(None,), (None,)]
 
 
 def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path: Path) -> None:
-    n3 = {"aspect": "productivity", "part": "n3"}
-    variants = {
-        f"{TASK}_beam5": "beam5",
-        "spor_productivity_mini_n3_beam5": "beam5",
-        "mine": "mine",
-    }
+    n3 = "spor_productivity_mini_n3_beam5"
+    variants = {f"{TASK}_beam5": "beam5", n3: "beam5", "mine": "mine"}
     for task in variants:
-        sets = n3 if "n3" in task else {}
+        sets = {"aspect": "productivity", "part": "n3"} if task == n3 else {}
         write_result(tmp_path / f"results_{task}.json", task=task, arm=None, **sets)
-    assert {row.task: row.variant for row in rows_of(tmp_path)} == variants
+    assert {row.task: row.variant for row in paper_rows(tmp_path)} == variants
 
 
 # --- The paper's rows -----------------------------------------------------------------------------
 
 
-def test_the_papers_rows_stand_beside_ours_of_the_released_sets_after_training(
-    tmp_path: Path,
-) -> None:
+def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) -> None:
+    """They are of training, not of arms that were shown."""
     for corpus, protocol in (("webnlg", "published"), ("e2e", "strict")):
         sets = {"corpus": corpus, "protocol": protocol}
         task = f"spor_systematicity_{corpus}"
         write_result(tmp_path / f"results_{corpus}.json", task=task, metadata=sets)
         in_context = {"task": f"{task}_icl_{FIRST}", "shown": FIRST, "metadata": sets}
         write_result(tmp_path / f"results_{corpus}-icl.json", **in_context)
-    found = [row for row in rows_of(tmp_path) if row.published]
+    found = [row for row in paper_rows(tmp_path) if row.published]
     assert {(row.spec.name.corpus, row.variant) for row in found} == {("webnlg", "")}
     assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
     assert len(found) == 6
