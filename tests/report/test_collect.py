@@ -1,7 +1,6 @@
 """Results that cannot be compared, and files that are damaged or double: named, and left out."""
 
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,9 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.report import Report
 from spor_tasks.results.runs import Problem
 from tests.support.result_files import (
-    SAMPLE,
+    distinct,
     edited,
-    sample_row,
+    rows_of,
     write_result,
     write_run,
     write_samples,
@@ -30,25 +29,24 @@ def lost(found: Report) -> Problem:
 
 
 @pytest.mark.parametrize(("setting", "value"), [("version", 3.0), ("n", 50)])
-def test_results_of_different_signatures_stand_in_rows_of_their_own(
+def test_different_signatures_have_rows_of_their_own(
     tmp_path: Path, setting: str, value: float
 ) -> None:
     write_result(tmp_path / "results_1.json", arm=FIRST)
     write_result(tmp_path / "results_2.json", arm=SECOND, **{setting: value})
-    one, other = (row for row in report.collect([tmp_path]).measured if row.metric == "parent")
+    found = report.collect([tmp_path])
+    one, other = (row for row in found.measured if row.metric == "parent")
     assert not one.arms[1].values
     assert not other.arms[0].values
     assert other.apart == f"{setting} {value}"
-    problem = lost(report.collect([tmp_path]))
+    problem = lost(found)
     assert problem.kind == "incomparable"
     assert "results_2.json" in problem.where
     assert "results_1.json" in problem.what
     assert f"{setting}: " in problem.what
 
 
-def test_of_two_files_for_one_cell_that_differ_neither_is_used_and_a_copy_is_used_once(
-    tmp_path: Path,
-) -> None:
+def test_files_of_one_cell_that_differ_are_not_used_and_a_copy_once(tmp_path: Path) -> None:
     runs = [(FIRST, 0, 40.0), (FIRST, 0, 41.0), (FIRST, 1, 45.0), *[(SECOND, 0, 40.0)] * 2]
     for number, (arm, seed, parent) in enumerate(runs):
         write_result(tmp_path / f"results_{number}.json", arm=arm, seed=seed, parent=parent)
@@ -110,31 +108,31 @@ def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [0, 2])
 def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
+    logged = rows_of(map(distinct, range(rows)), [["x"]] * rows, [{"bypass": 999}] * rows)
     file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
-    samples = [replace(SAMPLE, id=str(number)) for number in range(rows)]
-    write_samples(file, TASK, [sample_row(each, ["x"], {"bypass": 999}) for each in samples])
+    write_samples(file, TASK, logged)
     found = report.collect([tmp_path])
     assert found.problems == ()
     assert found.tables[0].rows[0].arms[0].reason == "no parent in results_1.json"
 
 
 @pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
-def test_samples_that_are_not_those_of_the_result_are_not_used(tmp_path: Path, damage: str) -> None:
+def test_samples_of_another_result_are_not_used(tmp_path: Path, damage: str) -> None:
     write_run(tmp_path, "a", [10.0, 20.0, 30.0])
     (file,) = tmp_path.glob("samples_*")
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(
-        {
-            "half": b"".join(lines)[:-30],
-            "one less": b"".join(lines[1:]),
-            "twice": b"".join([*lines[1:], lines[1]]),
-            "others": b"".join(lines).replace(b'"parent": 10.0', b'"parent": 11.0'),
-        }[damage]
-    )
-    row = report.collect([tmp_path]).tables[0].rows[0]
-    assert row.arms[0].values == (20.0,)
-    assert row.arms[0].interval.source == "stderr"
-    (problem,) = report.collect([tmp_path]).problems
+    first, *lines = file.read_text().splitlines(keepends=True)
+    rest = "".join(lines)
+    damaged = {
+        "half": first + rest[:-30],
+        "one less": rest,
+        "twice": rest + lines[0],
+        "others": (first + rest).replace('"parent": 10.0', '"parent": 11.0'),
+    }
+    file.write_text(damaged[damage])
+    found = report.collect([tmp_path])
+    cell = found.tables[0].rows[0].arms[0]
+    assert (cell.values, cell.interval.source) == ((20.0,), "stderr")
+    (problem,) = found.problems
     assert problem.kind == "samples"
     assert str(file) in problem.where
 

@@ -19,10 +19,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the results and samples of every task of the embedded corpus."""
     folder = tmp_path_factory.mktemp("written")
     tracker = EvaluationTracker(output_path=str(folder))
-    names = ("spor_mini", "spor_mini_icl")
-    found = evaluate(
-        ScriptedLM(half_right), *names, evaluation_tracker=tracker, limit=LIMIT, log_samples=True
-    )
+    settings = {"evaluation_tracker": tracker, "limit": LIMIT, "log_samples": True}
+    found = evaluate(ScriptedLM(half_right), "spor_mini", "spor_mini_icl", **settings)
     samples = found.pop("samples")
     tracker.save_results_aggregated(results=found, samples=samples)
     for task, rows in samples.items():

@@ -30,14 +30,9 @@ HIDDEN = Hidden((("Low", "Entity 1"),))
 PORT = Sample("2", "mini", (Triple("Entity 1", "harbour", "Old Basin"),), (), challenge=HIDDEN)
 RATING = AttributeValue("customer rating", "Value A out of 5")
 ENDS = replace(SHIP, units=SHIP.units[:1])  # both ends decide
+PIERS = (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier"))
+PIER = Sample("5", "e2e", PIERS, (), {"name": "The Gull"})
 INN = Sample("3", "e2e", (RATING,), (), {"name": "The Gull"}, Hidden((RATING,)))
-PIER = Sample(
-    "5",
-    "e2e",
-    (AttributeValue("near", "The Old Pier"), AttributeValue("area", "Pier")),
-    (),
-    {"name": "The Gull"},
-)
 
 
 def mark(sample: Sample, output: str) -> Marked:
@@ -96,13 +91,13 @@ PLACES = "[0: Morvmouth], [1: 46 metres]"
         (SHIP, f"so so so so so so so {PLACES}.", "repetition"),
         (
             SHIP,
-            f"In the port of the town there, in the port of the town there, {PLACES}.",
+            f"In the port of the old town, in the port of the old town, {PLACES}.",
             "repetition",
         ),
         (SHIP, f"The town is known for soup. The town is known for soup. {PLACES}.", "repetition"),
         (SHIP, f"The town is known for soup, a town is known for soup. {PLACES}.", ""),
         (SHIP, f"of the of the of the {PLACES}.", ""),
-        (SHIP, f"In the port of the town there, in the port of the town, {PLACES}.", ""),
+        (SHIP, f"In the port of the old town, in the port of the old, {PLACES}.", ""),
         (SHIP, "[0: Morvmouth], [1: 46 metres] and", "unfinished"),
         (SHIP, '[0: Morvmouth], [1: 46 metres]."', ""),
         (SHIP, "[0: Morvmouth], [1: 46 metres]!", ""),
@@ -111,7 +106,7 @@ PLACES = "[0: Morvmouth], [1: 46 metres]"
         (TERSE, "[0: Morvmouth], [1: 46 metres]", ""),
     ],
 )
-def test_units_phrases_and_leaks_are_marked_where_they_stand_and_faults_are_named(
+def test_marks_stand_where_they_should_with_faults(
     sample: Sample, marked: str, faults: str
 ) -> None:
     output = re.sub(r"\[[^]:]+: (.*?)\]", r"\1", marked, flags=re.DOTALL)
@@ -139,35 +134,28 @@ def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
         ("<think>\nMorvmouth.", "", 18),
         ("Morvmouth.\n46 metres.", "Morvmouth.\n46 metres.", 0),
         ("Morvmouth (a port)", "Morvmouth (a port)", 0),
+        ("MORVMOUTH, 46 METRES", "Morvmouth, 46 metres.", None),  # it is marked alone
     ],
 )
-def test_what_was_scored_is_found_in_the_output(output: str, scored: str, start: int) -> None:
-    found = marking.mark(SHIP, output, scored)
-    assert (found.output, found.scored) == (output, Span(start, start + len(scored)))
-
-
-def test_what_was_scored_and_is_not_in_the_output_is_marked_alone() -> None:
-    found = marking.mark(SHIP, "MORVMOUTH, 46 METRES", "Morvmouth, 46 metres.")
-    assert (found.output, found.scored) == ("Morvmouth, 46 metres.", Span(0, 21))
-    assert found.faults == ()
-
-
-@pytest.mark.parametrize(
-    ("outputs", "faults"),
-    [
-        ("Morvmouth, 46 metres.|Morvmouth.", (Fault.UNIT, Fault.UNEQUAL)),
-        ("Morvmouth.|Morvmouth.", (Fault.UNIT,)),
-        ("Morvmouth, 46 metres.|Morvmouth, 46 metres.", ()),
-    ],
-)
-@pytest.mark.parametrize("twin", [None, SHIP])
-def test_outputs_for_two_orders_are_judged_together(
-    outputs: str, faults: tuple[Fault, ...], twin: Sample | None
+def test_what_was_scored_is_found_in_the_output(
+    output: str, scored: str, start: int | None
 ) -> None:
+    found = marking.mark(SHIP, output, scored)
+    begin, text = (0, scored) if start is None else (start, output)
+    assert (found.output, found.scored) == (text, Span(begin, begin + len(scored)))
+
+
+@pytest.mark.parametrize("twin", [None, SHIP])
+def test_outputs_for_two_orders_are_judged_together(twin: Sample | None) -> None:
     """Those for a twin, which may be fine together, are compared with each other alone."""
-    sample = replace(ORDERED, twin=twin)
-    texts = outputs.split("|") + (["Morvmouth, 46 metres."] * 2 if twin else [])
-    assert faults_of(sample, [mark(ORDERED, text) for text in texts]) == faults
+    sample, fine = replace(ORDERED, twin=twin), "Morvmouth, 46 metres."
+    for outputs, faults in (
+        ((fine, "Morvmouth."), (Fault.UNIT, Fault.UNEQUAL)),
+        (("Morvmouth.", "Morvmouth."), (Fault.UNIT,)),
+        ((fine, fine), ()),
+    ):
+        texts = [*outputs, *[fine] * 2] if twin else outputs
+        assert faults_of(sample, [mark(ORDERED, text) for text in texts]) == faults
 
 
 # --- Whatever a model writes ----------------------------------------------------------------------
@@ -183,66 +171,47 @@ plain = st.builds(
     lambda units: Sample("1", "drawn", tuple(units), ("A b.",)), st.one_of(units, values)
 )
 copying = st.builds(
-    lambda units, hidden: replace(
-        Sample("1", "drawn", tuple(units), ()), challenge=Hidden(tuple(hidden))
-    ),
+    lambda units, hidden: Sample("1", "drawn", tuple(units), (), challenge=Hidden(tuple(hidden))),
     units,
     st.lists(pairs, max_size=3),
 )
 
 
-def mark_line(sample: Sample, output: str) -> Marked:
-    return marking.mark(sample, output, first_line(output))
-
-
 @given(texts)
-def test_token_spans_are_those_of_the_cleaned_tokens(text: str) -> None:
+def test_spans_and_origins_are_those_of_the_cleaned_text(text: str) -> None:
     spans = list(token_spans(text))
     assert [clean(text[start:end]) for start, end in spans] == clean(text).split()
-
-
-@given(texts)
-def test_origins_are_those_of_the_normalized_characters(text: str) -> None:
     seen, (*begins, end) = normalized(text), origins(text)
     assert (len(begins), end) == (len(seen), len(text))
     assert begins == sorted(begins)
     assert all(0 <= begin < len(text) for begin in begins)
 
 
-@given(plain | copying, texts)
-def test_marks_ascend_without_overlap_inside_what_is_scored(sample: Sample, output: str) -> None:
-    found = mark_line(sample, output)
+@given(plain | copying | copying, texts)
+def test_marks_are_inside_what_is_scored_and_as_the_metrics_have_it(
+    sample: Sample, output: str
+) -> None:
+    text = first_line(output)
+    found = marking.mark(sample, output, text)
+    assert found.output == output
     edges = [edge for start, end, _ in found.marks for edge in (start, end)]
     assert edges == sorted(edges)
     first, last = found.scored
     assert all(first <= start < end <= last <= len(output) for start, end, _ in found.marks)
-    assert found.output == output
 
-
-@given(plain | copying, texts)
-def test_a_unit_is_marked_or_missing_as_fidelity_has_it(sample: Sample, output: str) -> None:
-    found = mark_line(sample, output)
-    text = first_line(output)
+    labels = [label for _, _, labels in found.marks for label in labels]
     positions = align.locate(sample.units, text, strict=is_strict(sample))
-    marked = {
-        label.number for _, _, labels in found.marks for label in labels if "unit" in label.kind
-    }
     assert found.units == tuple(i for i, position in enumerate(positions) if position is None)
+    marked = {label.number for label in labels if "unit" in label.kind}
     assert marked == set(range(len(sample.units))) - set(found.units)
     assert (Fault.UNIT in found.faults) is bool(found.units)
 
-
-@given(copying, texts)
-def test_every_leak_and_copy_is_marked_as_the_copy_rule_has_it(sample: Sample, output: str) -> None:
-    found = mark_line(sample, output)
-    verdict = verdicts(sample, first_line(output))[0]
-    labels = [label for _, _, labels in found.marks for label in labels]
-    assert found.leaks == tuple(leak.value for leak in verdict.leaks)
-    leaks = {label.number for label in labels if "leak" in label.kind}
-    assert {found.leaks[number] for number in leaks} == set(found.leaks)
-    copied = {number for kind, number in labels if kind == "phrase"}
-    assert copied.isdisjoint(found.phrases)
-    assert (Fault.LEAK in found.faults, Fault.PHRASE in found.faults) == (
-        bool(verdict.leaks),
-        bool(verdict.missing),
-    )
+    if isinstance(sample.challenge, Hidden):
+        verdict = verdicts(sample, text)[0]
+        assert found.leaks == tuple(leak.value for leak in verdict.leaks)
+        leaks = {label.number for label in labels if "leak" in label.kind}
+        assert {found.leaks[number] for number in leaks} == set(found.leaks)
+        copied = {number for kind, number in labels if kind == "phrase"}
+        assert copied.isdisjoint(found.phrases)
+        assert (Fault.LEAK in found.faults) is bool(verdict.leaks)
+        assert (Fault.PHRASE in found.faults) is bool(verdict.missing)

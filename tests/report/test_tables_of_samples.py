@@ -4,7 +4,6 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -52,8 +51,9 @@ def test_tables_of_logicnlg_are_the_golden_ones(columns: Path, tmp_path: Path) -
 
 def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     write_runs(tmp_path)
+    declared = {"reported": ("parent",), "breakdown": ("chrf", "coverage")}
     results = [
-        replace(each, spec=replace(each.spec, reported=("parent",), breakdown=("chrf", "coverage")))
+        replace(each, spec=replace(each.spec, **declared))
         for each in collect_runs([tmp_path]).runs
         if each.aspect == "systematicity"
     ]
@@ -85,9 +85,7 @@ def test_no_number_without_an_end_gets_into_json(columns: Path, tmp_path: Path) 
 # --- Samples -------------------------------------------------------------------------------------
 
 
-def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(
-    columns: Path, cells: Path
-) -> None:
+def test_tables_of_the_page_are_bounded_and_no_markup(columns: Path, cells: Path) -> None:
     for folder in (columns, cells):
         html = page_of(folder)
         assert "window.broken = true" not in html
@@ -106,13 +104,11 @@ def test_the_page_has_bounded_tables_and_nothing_of_them_is_markup(
         (TASK, {"sp_program": 7}),
         (TASK, {"sp_programs": "many"}),
         (TASK, {"sp_search": 1}),
-        (PAIRS, {"tokens": [1]}),
-        (PAIRS, {"tokens": [0, 1]}),
-        (PAIRS, {"tokens": ["1", "2"]}),
+        *((PAIRS, {"tokens": tokens}) for tokens in ([1], [0, 1], ["1", "2"])),
     ],
 )
 def test_damaged_evidence_is_named(
-    columns: Path, tmp_path: Path, task: str, change: dict[str, Any]
+    columns: Path, tmp_path: Path, task: str, change: dict[str, object]
 ) -> None:
     for name in (f"results_{task}.json", f"samples_{task}_{task.rpartition('_')[2]}.jsonl"):
         (tmp_path / name).write_bytes((columns / name).read_bytes())
@@ -126,9 +122,12 @@ def test_damaged_evidence_is_named(
 
 
 def test_a_value_alone_is_what_its_score_would_be() -> None:
-    assert alone("adv_acc_distinct", (50.0, 1)) == 50.0
-    assert alone("bpb", (30.0, 15)) == 2.0
-    assert alone("cwio", (3, 0.5)) == 0.5
-    assert alone("parent", 40.0) == 40.0
-    assert alone("ppl", None) is None
-    assert alone("bpb", (0.0, 0)) is None
+    for name, value, score in (
+        ("adv_acc_distinct", (50.0, 1), 50.0),
+        ("bpb", (30.0, 15), 2.0),
+        ("cwio", (3, 0.5), 0.5),
+        ("parent", 40.0, 40.0),
+        ("ppl", None, None),
+        ("bpb", (0.0, 0), None),
+    ):
+        assert alone(name, value) == score
