@@ -7,8 +7,7 @@ import pytest
 
 from spor_tasks import cli
 from tests.conftest import Spor
-from tests.support.aspects import save_gpt2
-from tests.support.classifiers import save_bert
+from tests.support.classifiers import save_bert, save_gpt2
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
 ROW = {"name": "The Gull", "data": CAFE, "output": "Basque food by the quayside."}

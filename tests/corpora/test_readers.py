@@ -27,7 +27,7 @@ from spor_tasks.core.sample import (
     challenge_of,
 )
 from spor_tasks.core.table import from_json
-from spor_tasks.corpora import own
+from spor_tasks.corpora import jsonl, own
 from spor_tasks.corpora.compmctg import reader as compmctg
 from spor_tasks.corpora.compmctg.outputs import read_outputs
 from spor_tasks.corpora.compmctg.spaces import YELP
@@ -37,7 +37,6 @@ from spor_tasks.corpora.totto import reader as totto
 from spor_tasks.corpora.viggo import VIGGO
 from spor_tasks.corpora.viggo import reader as viggo
 from spor_tasks.corpora.webnlg import reader as webnlg
-from tests.support.samples import read_samples
 
 Json = dict[str, Any]
 
@@ -47,6 +46,10 @@ def written(path: Path, *rows: object) -> Path:
     lines = (row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return path
+
+
+def read_own(path: Path) -> tuple[Sample, ...]:
+    return jsonl.parse_samples(path.read_bytes(), "own", where=str(path))
 
 
 # --- WebNLG: XML ----------------------------------------------------------------------------------
@@ -214,7 +217,7 @@ TRAIN, TEST = {"split": "train"}, {"split": "test"}
 
 @pytest.mark.parametrize("row", [SHIP, CAFE, RYE, ORDERED, ENTITY, VALUE, NAMELESS])
 def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: Json) -> None:
-    (sample,) = read_samples(written(tmp_path / "a.jsonl", row), "own")
+    (sample,) = read_own(written(tmp_path / "a.jsonl", row))
     assert encode_row(to_row(sample)) == encode_row(row)
     unit = Triple if len(row["data"][0]) == 3 else AttributeValue
     assert sample.units == tuple(unit(*parts) for parts in row["data"])
@@ -224,11 +227,11 @@ def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: Json) -> None:
 def test_challenges_and_categories_are_read_and_change_no_id(tmp_path: Path) -> None:
     plain = {field: ORDERED[field] for field in ("name", "data", "texts")}
     path = written(tmp_path / "a.jsonl", ORDERED, plain | {"category": "Cafe", "note": None})
-    ordered, again = read_samples(path, "own")
+    ordered, again = read_own(path)
     assert challenge_of(ordered, Orders) == Orders(((1, 0), (0, 1)), ((0, 1), (1, 0)))
     assert again.about("category") == "Cafe"
-    assert ordered.id != again.id == read_samples(written(path, plain, plain), "own")[1].id
-    (hidden,) = read_samples(written(path, ENTITY), "own")
+    assert ordered.id != again.id == read_own(written(path, plain, plain))[1].id
+    (hidden,) = read_own(written(path, ENTITY))
     assert challenge_of(hidden, Hidden).phrases == (("Gull", "Entity 1"),)
 
 
@@ -309,8 +312,8 @@ TEXT: Json = {"review": "a text", "sentiment": "Positive", "pronoun": "plural", 
 OUTPUT: Json = {**TEXT, "text": "It was."}
 SPLIT: Json = {"mode": "ACD", "idx": "0", "unseen_combs": []}
 READERS: dict[str, tuple[Callable[[Path], object], Json]] = {
-    "triples": (lambda path: read_samples(path, "own"), SHIP),
-    "pairs": (lambda path: read_samples(path, "own"), CAFE),
+    "triples": (read_own, SHIP),
+    "pairs": (read_own, CAFE),
     "own": (own.read_corpus, RYE | {"id": "1"}),
     "own parts": (own.read_corpus, RYE | TRAIN),
     "totto": (lambda path: list(totto.read(path)), EXAMPLE),

@@ -11,9 +11,9 @@ import pytest
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
+from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
 from tests.support import golden
-from tests.support.samples import read_samples
 
 Row = dict[str, Any]
 
@@ -82,7 +82,8 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write:
     file = write(SHIP, SHIP)
     result = scoring.score(file, "parent", "webnlg")
     assert (result.samples, result.comparisons) == (2, {})
-    assert result.samples_sha256 == digest(read_samples(file, "webnlg"))
+    samples = jsonl.parse_samples(file.read_bytes(), "webnlg", where=str(file))
+    assert result.samples_sha256 == digest(samples)
     signed = {score.name: score.signature for score in result.scores}
     for name in ("parent", "parent_full_table"):
         alone = {each.name for each in scoring.score(file, name, "webnlg").scores}

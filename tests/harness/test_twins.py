@@ -1,5 +1,6 @@
 """Tasks about samples and their twins: what reaches a model, and what it scores."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -10,15 +11,66 @@ from lm_eval import simple_evaluate
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap, SetSpec, of_twin
-from spor_tasks.core.sample import Orders, Sample, sides
+from spor_tasks.core.sample import Hidden, Orders, Sample, Split, SplitPair, sides
 from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
 from spor_tasks.prompts import exchanged
-from tests.support.twinning import BackwardTwins, backward, names_in, twinned
+from spor_tasks.twins import Untwinned
 
 Make = Callable[..., SporTask]
 PARTS = {"systematicity": None, "order_invariance": "main", "rule_learnability": None}
+
+
+# --- A stand-in for twins: the names in the units, spelt backwards everywhere ---------------------
+
+_NAME = re.compile(r"[A-Z][a-z]+")
+
+
+def names_in(sample: Sample) -> set[str]:
+    """Return the names of a sample, which its twin must not have."""
+    ends = [part for unit in sample.units for part in (unit[0], unit[-1])]
+    hidden = sample.challenge.phrases if isinstance(sample.challenge, Hidden) else ()
+    texts = [*ends, *(what for what, _ in hidden)]
+    return {name for text in texts for name in _NAME.findall(text)} - {"Entity"}
+
+
+class BackwardTwins:
+    """Every fourth sample has no twin."""
+
+    def twin(self, sample: Sample) -> Sample | Untwinned:
+        if sample.id[0] in "048c":
+            return Untwinned("its id")
+        return backward(sample)
+
+
+def backward(sample: Sample) -> Sample:
+    names = names_in(sample)
+
+    def spelt(text: str) -> str:
+        return _NAME.sub(lambda found: _back(found[0]) if found[0] in names else found[0], text)
+
+    challenge = sample.challenge
+    if isinstance(challenge, Hidden):
+        phrases = tuple((spelt(what), phrase) for what, phrase in challenge.phrases)
+        challenge = replace(challenge, phrases=phrases)
+    units = tuple(type(unit)(*map(spelt, unit)) for unit in sample.units)
+    texts = tuple(map(spelt, sample.references))
+    return replace(sample, units=units, references=texts, challenge=challenge)
+
+
+def _back(name: str) -> str:
+    return f"{name[::-1].capitalize()}x"  # "Anna" too is another name
+
+
+def twinned(pair: SplitPair) -> SplitPair:
+    """Return the sets with test samples that have twins."""
+    both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test.samples)
+    test = tuple(replace(one, twin=twin) for one, twin in both if isinstance(twin, Sample))
+    return replace(pair, name=pair.name._replace(protocol="twin"), test=Split("test", test))
+
+
+# --- Tasks ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -22,8 +22,7 @@ from spor_tasks.metrics.learned import Attributes
 from spor_tasks.metrics.totals import RELATIVE_GAP, Value
 from spor_tasks.results.samples import alone
 from tests.support import golden
-from tests.support.aspects import save_gpt2, save_published
-from tests.support.classifiers import Judge, save_bert
+from tests.support.classifiers import Judge, save_bert, save_gpt2, save_published
 from tests.support.scores import judge, scores_of
 
 Row = dict[str, Any]

@@ -1,14 +1,16 @@
 """Runs of all four aspects on an invented corpus, with outputs that mean harm among them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spor_tasks.core.sample import Hidden, Orders, Sample, Triple
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
-from spor_tasks.metrics.parent import PARENT
+from spor_tasks.metrics.parent import PARENT, Parent
+from spor_tasks.metrics.totals import Value
 from tests.support.result_files import rows_of, write_rows
 
 HOSTILE = (
@@ -71,39 +73,28 @@ def outputs(sample: Sample, number: int) -> tuple[str, str]:
 
 
 class _Task(NamedTuple):
-    """A task: the samples by number, and what one output of a sample, or two, scores."""
+    """A task: the samples by number, the outputs of each, and the metrics."""
 
     aspect: str
     part: str | None
     arms: tuple[str | None, ...]
-    sample: Callable[[int], Any]
+    sample: Callable[[int], Sample]
     texts: int
-    score: Callable[[Any, Sequence[str]], Mapping[str, Any]]
+    metrics: tuple[Metric, ...]
 
 
-def _parent(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    values = PARENT.judge_one(sample, texts[0].partition("\n")[0]).values
-    return {"parent": values["parent"], "parent_full_table": values["parent"]}
+def _values(metrics: Sequence[Metric], sample: Sample, texts: Sequence[str]) -> dict[str, Value]:
+    lines = [text.partition("\n")[0] for text in texts]
+    judged = (metric.judge_one(sample, *lines).values for metric in metrics)
+    return {name: value for values in judged for name, value in values.items()}
 
 
-def _order(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    first, second = texts
-    return ORDER_INVARIANCE.judge_one(sample, first.partition("\n")[0], second).values
-
-
-def _cwio(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    return {"cwio": CWIO.judge_one(sample, texts[0].partition("\n")[0]).values["cwio"]}
-
-
-def _copy(sample: Sample, texts: Sequence[str]) -> Mapping[str, Any]:
-    return COPY_RULE.judge_one(sample, texts[0].partition("\n")[0]).values
-
-
+_PARENT = (PARENT, Parent(full_table=True))
 _TASKS = (
-    _Task("systematicity", None, (None, "atom", "combination"), town, 1, _parent),
-    _Task("order_invariance", "main", ("original", "match"), ordered, 2, _order),
-    _Task("order_invariance", "cwio", ("original", "match"), town, 1, _cwio),
-    _Task("rule_learnability", None, (None, "original"), copying, 1, _copy),
+    _Task("systematicity", None, (None, "atom", "combination"), town, 1, _PARENT),
+    _Task("order_invariance", "main", ("original", "match"), ordered, 2, (ORDER_INVARIANCE,)),
+    _Task("order_invariance", "cwio", ("original", "match"), town, 1, (CWIO,)),
+    _Task("rule_learnability", None, (None, "original"), copying, 1, (COPY_RULE,)),
 )
 
 
@@ -122,6 +113,6 @@ def _write(file: Path, task: _Task, arm: str | None, model: str, *, shift: int, 
     samples = list(map(task.sample, range(count)))
     texts = [outputs(sample, number + shift) for number, sample in enumerate(samples)]
     written = [pair[: task.texts] for pair in texts]
-    scores = [task.score(*pair) for pair in zip(samples, written, strict=True)]
+    scores = [_values(task.metrics, *pair) for pair in zip(samples, written, strict=True)]
     settings = {"arm": arm, "task": name, "aspect": task.aspect, "part": task.part}
     write_rows(file, rows_of(samples, written, scores), model=model, **settings)

@@ -64,10 +64,7 @@ def fetch_files(path: Path, content: str) -> None:
 
 ACTIONS: Mapping[str, Callable[[Path, str], None]] = {
     action.__name__: action
-    for action in (
-        *(write_folder, read_folder),
-        *(write_file, write_file_often, fetch_files),
-    )
+    for action in (write_folder, read_folder, write_file, write_file_often, fetch_files)
 }
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from spor_tasks.corpora.logicnlg.linking import Linked
@@ -11,23 +10,11 @@ from spor_tasks.metrics.programs.states import COUNTED
 ENTITY = re.compile(r"#[^;#]*;-?\d+,-?\d+#")
 
 
-_NOTHING = Linked(
-    sentence="",
-    normalized="",
-    links="",
-    template="",
-    tags=(),
-    texts=(),
-    numbers=(),
-    text_columns=(),
-    number_columns=(),
-    columns=(),
-)
-
-
 def linked(**fields: Any) -> Linked:  # noqa: ANN401 - of the class
     """Return a linked sentence with the fields that a search reads."""
-    return replace(_NOTHING, **fields)
+    texts = dict.fromkeys(("sentence", "normalized", "links", "template"), "")
+    lists = ("tags", "texts", "numbers", "text_columns", "number_columns", "columns")
+    return Linked(**{**texts, **dict.fromkeys(lists, ()), **fields})
 
 
 def mentions(record: Mapping[str, Any]) -> Linked:

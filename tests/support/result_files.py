@@ -61,16 +61,21 @@ def result_content(
     if arm == UNKNOWN_ARM:
         adapter = dict.fromkeys(adapter or {}) | {"adapter_sha256": "a" * 64}
     metrics = {"parent": parent} if scores is None else scores
-    sets: dict[str, Any] = {
-        "benchmark": "spor",
-        "aspect": aspect,
-        "corpus": "mini",
-        "protocol": "strict",
-        "part": part,
-        **(metadata or {}),
+    given = {"aspect": aspect, "corpus": "mini", "protocol": "strict", "part": part}
+    given |= metadata or {}
+    name = SetName(*(given[field] for field in SetName._fields))
+    facts = {
+        "spor_tasks": "0.1.0",
+        "packages": {"lm_eval": "0.4.13", "vllm": None},
+        "prompt_style": "causal",
+        "fewshot_arm": shown or "atom",
+        "arms": {name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
+        "adapter": adapter,
+        "demonstrations_sha256": "e" * 64 if shown else None,
+        "declared": declaration(benchmark(given.get("benchmark", "spor")).find(name)),
     }
-    name = SetName(*(sets[field] for field in SetName._fields))
-    declared = declaration(benchmark(sets["benchmark"]).find(name))
+    variant = {"icl_arm": shown, "decoding": "beam5" if task.endswith("beam5") else None}
+    named = {key: value for key, value in {**given, **variant}.items() if value is not None}
     return {
         "results": {
             task: {
@@ -86,27 +91,7 @@ def result_content(
                 "task": task,
                 "num_fewshot": 8 if shown else 0,
                 "generation_kwargs": {"do_sample": False, "until": ["\n"]},
-                "metadata": {
-                    "version": version,
-                    "aspect": aspect,
-                    "corpus": "mini",
-                    "protocol": "strict",
-                    **({"part": part} if part else {}),
-                    **({"icl_arm": shown} if shown else {}),
-                    **({"decoding": "beam5"} if task.endswith("beam5") else {}),
-                    "test_sha256": "b" * 64,
-                    "spor": {
-                        "spor_tasks": "0.1.0",
-                        "packages": {"lm_eval": "0.4.13", "vllm": None},
-                        "prompt_style": "causal",
-                        "fewshot_arm": shown or "atom",
-                        "arms": {name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
-                        "adapter": adapter,
-                        "demonstrations_sha256": "e" * 64 if shown else None,
-                        "declared": declared,
-                    },
-                    **(metadata or {}),
-                },
+                "metadata": {"version": version, "test_sha256": "b" * 64, "spor": facts, **named},
             }
         },
         "n-samples": {task: {"original": n, "effective": n}},

@@ -7,7 +7,7 @@ from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import AttributeValue, Orders, Sample, SetName
 from spor_tasks.harness import task_files
-from tests.support.result_files import sample_row, write_result, write_samples
+from tests.support.result_files import rows_of, write_rows
 
 SAMPLE = Sample(
     "0",
@@ -41,16 +41,8 @@ def write_run(folder: Path, spec: SetSpec, outputs: tuple[str, ...], arm: str, g
     asked = replace(SAMPLE, challenge=orders, twin=replace(TWIN, challenge=orders))
     values = {name: 50 - gap * name.endswith("_twin") for name in spec.scores}
     (file,) = task_files.expand([spec.task])
-    path = write_result(
-        folder / f"results_{arm}.json",
-        task=spec.task,
-        aspect=spec.name.aspect,
-        part=spec.name.part,
-        arm=arm,
-        n=12,
-        scores=values,
-        metadata={**file.content["metadata"]},
-    )
-    rows = [sample_row(replace(asked, id=str(n)), outputs, values, n) for n in range(12)]
-    write_samples(path, spec.task, rows)
-    return path
+    samples = (replace(asked, id=str(number)) for number in range(12))
+    about = {"task": spec.task, "aspect": spec.name.aspect, "part": spec.name.part, "arm": arm}
+    rows = rows_of(samples, [outputs] * 12, [values] * 12)
+    metadata = file.content["metadata"]
+    return write_rows(folder / f"results_{arm}.json", rows, metadata=metadata, **about)
