@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.corpora.embedded.attributes import PREFIXES, REPEATS, SPACE
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.results.statistics import clusters_of
-from tests.support.intervals import interval
+from tests.support.scores import interval
 
 RUNS = 120  # over all splits
 SHOWN = ("mini_acc_id", "mini_acc_comp", "mini_gap", "mini_gap_real")

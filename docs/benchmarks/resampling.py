@@ -13,7 +13,7 @@ from docs.benchmarks.measure import seconds, show
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.results import statistics
-from tests.support.intervals import interval
+from tests.support.scores import interval
 
 N = 2000
 RESAMPLES = 10_000

@@ -1,5 +1,6 @@
-"""Task files for a corpus of one's own."""
+"""Task files for a corpus, or a space of combinations, of one's own."""
 
+import itertools
 import json
 import re
 from pathlib import Path
@@ -7,15 +8,44 @@ from typing import Any
 
 import pytest
 import yaml
+from lm_eval.api.instance import Instance
 from lm_eval.tasks import TaskManager
 
-from spor_tasks.aspects.request import Request
-from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import Hidden
+from spor_tasks.aspects.request import Request, answer
+from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.cli import main
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
+from spor_tasks.core.sample import Hidden, SetName
+from spor_tasks.corpora.compmctg.reader import combination_in
+from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan
-from spor_tasks.harness.plan import Plan
+from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
+from spor_tasks.results.runs import Run
+from tests.support.compmctg import unseen_rows
 from tests.support.scripted import ScriptedLM, evaluate
+from training.config import DataConfig
+from training.data import corpus_sha256, find_spec, sets_of
+
+
+def metadata(corpus: Path, task: str) -> dict[str, Any]:
+    """Return the metadata of a task, whose file lies beside the corpus."""
+    text = corpus.with_name("tasks").joinpath(f"{task}.yaml").read_bytes()
+    content: dict[str, Any] = yaml.safe_load(text)["metadata"]
+    return content
+
+
+def evaluated(corpus: Path, task: str, model: ScriptedLM) -> tuple[dict[str, float], Run]:
+    """Return the scores of a model, and its result as it is read from a file."""
+    manager = TaskManager(include_path=corpus.with_name("tasks"), include_defaults=False)
+    result = evaluate(model, task, manager=manager)
+    file = corpus.with_name("results_1.json")
+    file.write_text(json.dumps({**result, "samples": {}}, default=str))
+    (found,) = runs.read(file)
+    return result["results"][task], found
+
+
+# --- A corpus -------------------------------------------------------------------------------------
 
 CAFES = [
     ("train", "fish", "blue", "Gull"),
@@ -51,32 +81,21 @@ def write(cafes: Path, *aspects: str, overwrite: bool = False, **settings: Any) 
     return own.write(cafes.with_name("tasks"), request, aspects, overwrite=overwrite)
 
 
-def resolve(cafes: Path, task: str) -> Plan:
-    text = cafes.with_name("tasks").joinpath(f"{task}.yaml").read_bytes()
-    return plan.resolve(yaml.safe_load(text)["metadata"])
-
-
-def test_all_possible_tasks_are_made_and_their_results_are_read(
-    cafes: Path, tmp_path: Path
-) -> None:
+def test_all_possible_tasks_are_made_and_their_results_are_read(cafes: Path) -> None:
     made = write(cafes, hide=("door",))
     assert made.tag == "spor_cafes"
     assert made.tasks[HIDING] == made.tasks[ORDERS] == 2
     assert "productivity n5" in made.refused
     assert not made.tasks.keys() & made.refused.keys()
     copier = ScriptedLM(lambda _: "There is a Value A door, and fish.")
-    manager = TaskManager(include_path=tmp_path / "tasks", include_defaults=False)
-    result = evaluate(copier, HIDING, manager=manager)
-    assert result["results"][HIDING]["copy_rule,none"] == 100
-    file = tmp_path / "results_1.json"
-    file.write_text(json.dumps({**result, "samples": {}}, default=str))
-    (found,) = runs.read(file)
+    scores, found = evaluated(cafes, HIDING, copier)
+    assert scores["copy_rule,none"] == 100
     assert (found.corpus, found.aspect, found.variant) == ("cafes", "rule_learnability", "")
 
 
 def test_values_that_references_copy_are_hidden_by_default(cafes: Path) -> None:
     write(cafes, "rule_learnability")
-    for sample in resolve(cafes, HIDING).pair.test.samples:
+    for sample in plan.resolve(metadata(cafes, HIDING)).pair.test.samples:
         assert isinstance(sample.challenge, Hidden)
         assert [*dict(sample.challenge.phrases)] == ["dish", "door"]
     cafes.write_text(re.sub(r'"texts": \[.*?\]', '"texts": ["A cafe."]', cafes.read_text("utf-8")))
@@ -88,13 +107,176 @@ def test_values_that_references_copy_are_hidden_by_default(cafes: Path) -> None:
 
 def test_a_corpus_that_changed_is_refused(cafes: Path) -> None:
     write(cafes, "order_invariance")
-    resolve(cafes, ORDERS)
+    plan.resolve(metadata(cafes, ORDERS))
     lines = cafes.read_text("utf-8").splitlines(keepends=True)
     cafes.write_text("".join(lines[1:]), "utf-8")
     with pytest.raises(CorpusError) as caught:
-        resolve(cafes, ORDERS)
+        plan.resolve(metadata(cafes, ORDERS))
     assert caught.value.where == str(cafes)
     assert "spor tasks make" in str(caught.value.remedy)
     cafes.unlink()
     with pytest.raises(FileNotFoundError):
-        resolve(cafes, ORDERS)
+        plan.resolve(metadata(cafes, ORDERS))
+
+
+# --- A space of combinations ----------------------------------------------------------------------
+
+ASPECTS = {
+    "mood": ["calm", "angry"],
+    "tense": ["Past", "Present"],
+    "topic": ["rain", "snow", "fog"],
+}
+COMBINATIONS = [
+    dict(zip(ASPECTS, each, strict=True)) for each in itertools.product(*ASPECTS.values())
+]
+BEGINNINGS = ["In short,", "At last,"]
+TASK = "compmctg_weather_holdout"
+
+
+@pytest.fixture
+def weather(tmp_path: Path) -> Path:
+    """A space with labelled texts beside it."""
+    return write_space(tmp_path / "weather.yaml", beginnings=BEGINNINGS, repeats=2)
+
+
+def write_space(path: Path, **more: object) -> Path:
+    path.write_text(yaml.safe_dump({"aspects": ASPECTS, **more}), "utf-8")
+    rows = [{"review": f"The {' '.join(each.values())}.", **each} for each in COMBINATIONS]
+    (path.parent / "gen.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), "utf-8")
+    return path
+
+
+def make(corpus: Path) -> own.TaskSet:
+    return own.write(corpus.with_name("tasks"), Request(corpus=str(corpus), aspect="compmctg"))
+
+
+def write_unseen(weather: Path) -> None:
+    """Write splits of ACD and one of Few-Shot beside a space."""
+    space = read_request(weather).space
+    rows = [
+        *unseen_rows(space, "acd", [space.combinations[6:], space.combinations[:6]]),
+        *unseen_rows(space, "fewshot", [space.combinations[:3]]),
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    weather.with_name("unseen.jsonl").write_text(text, "utf-8")
+
+
+def test_tasks_of_a_space_are_made_evaluated_and_read(weather: Path) -> None:
+    main(["tasks", "make", str(weather), "--out", str(weather.with_name("tasks"))])
+
+    def written(request: Instance) -> str:
+        return " calm" if "calm" in request.arguments[0] else " storm"
+
+    model = ScriptedLM(written)
+    _, found = evaluated(weather, TASK, model)
+    assert len(model.requests) == 12 * 2 * 2
+    assert {request.arguments[0] for request in model.requests} == {
+        f"<|endoftext|> {' '.join(each.values())}{beginning}"
+        for each in COMBINATIONS
+        for beginning in BEGINNINGS
+    }
+    assert (found.corpus, found.protocol, found.variant) == ("weather", "holdout", "")
+    spec = COMPMCTG.find(SetName("compmctg", "weather", "holdout"))
+    assert (found.spec.name, found.spec.displayed) == (spec.name, spec.displayed)
+    assert 0 < found.scores["dist_3"] <= 1
+
+
+def test_training_and_the_task_have_the_same_texts(weather: Path) -> None:
+    write_unseen(weather)
+    made = make(weather)
+    assert [name.rpartition("_")[2] for name in made.tasks] == [*SHOWN, "acd", "fewshot"]
+    data = DataConfig("compmctg", str(weather), "train", "acd", "1")
+    task = metadata(weather, "compmctg_weather_acd")
+    trained, asked = sets_of(data), plan.resolve(task | {"split": 1})
+    (arm,) = trained.arms
+    assert asked.pair.arms[0].samples.sha256 == arm.samples.sha256  # type: ignore[attr-defined]
+    unseen = {combination_in(s) for s in asked.pair.test.samples if s.context["unseen"]}
+    shown = [combination_in(sample) for sample in arm.samples]
+    assert (len(shown), len(unseen), {*shown} & unseen) == (6, 6, set())
+    assert prompt(arm.samples[0], "causal") == f"<|endoftext|> {' '.join(shown[0])}"
+    assert f"sha256:{corpus_sha256(data)}" == task["own_corpus"]["version"]
+    assert find_spec(SetName("compmctg", "weather", "acd", "1")).arms == ("train",)
+    for split in ("2", "x"):
+        with pytest.raises(SplitError) as caught:
+            plan.resolve(task | {"split": split})
+        assert caught.value.remedy
+
+
+SHOWN = ("original", "holdout")
+
+
+def test_beginnings_and_repeats_are_the_published_by_default(tmp_path: Path) -> None:
+    made = make(write_space(tmp_path / "weather.yaml"))
+    assert made.tasks == dict.fromkeys((f"compmctg_weather_{name}" for name in SHOWN), 12 * 35 * 10)
+    assert {"acd", "fewshot"} <= {*made.refused}
+
+
+def test_a_space_that_changed_is_refused(weather: Path) -> None:
+    make(weather)
+    write_space(weather, repeats=3)
+    with pytest.raises(CorpusError) as caught:
+        plan.resolve(metadata(weather, TASK))
+    assert "spor tasks make" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "[",
+        "a: b",
+        "aspects: {}",
+        "aspects: [mood]",
+        "aspects: {mood: calm, tense: [a, b]}",
+        "aspects: {mood: [yes, no]}",
+        "aspects: {mood: [calm, ' angry']}",
+        "aspects: {mood: [calm]}",
+        "aspects: {mood: [calm, calm]}",
+        "aspects: {../mood: [calm, angry]}",
+        "aspects: {mood: [calm, angry]}\nprompts: [In short]",
+        "aspects: {mood: [calm, angry]}\nbeginnings: []",
+        "aspects: {mood: [calm, angry]}\nbeginnings: [Now, Now]",
+        "aspects: {mood: [calm, angry]}\nrepeats: 0",
+        "aspects: {mood: [calm, angry]}\nrepeats: true",
+    ],
+)
+def test_malformed_spaces_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "weather.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        read_request(path)
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize("name", ["yelp.yaml", "mini.yaml", "my weather.yaml"])
+def test_a_space_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SplitError) as caught:
+        make(write_space(tmp_path / name))
+    assert name.partition(".")[0] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings"),
+    [
+        ("acd", {"part": "0"}),
+        ("strict", {}),
+        ("holdout", {"part": "12"}),
+        ("holdout", {"restarts": 3}),
+    ],
+)
+def test_a_request_without_splits_or_with_a_setting_of_others_is_refused(
+    weather: Path, protocol: str, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(SporError):
+        answer(Request(corpus=str(weather), aspect="compmctg", protocol=protocol, **settings))
+
+
+def test_a_value_without_training_texts_is_an_error_when_they_are_read(weather: Path) -> None:
+    texts = weather.with_name("gen.jsonl")
+    rows = texts.read_text("utf-8").splitlines(keepends=True)
+    texts.write_text("".join(row for row in rows if '"fog"' not in row))
+    pair = answer(Request(corpus=str(weather), aspect="compmctg", protocol="original")).pair
+    assert len(pair.test.samples) == 12 * 2 * 2
+    with pytest.raises(CorpusError, match="fog") as caught:
+        len(pair.arms[0].samples)
+    assert caught.value.remedy

@@ -18,7 +18,6 @@ from spor_tasks.results import statistics
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
 from tests.support import golden
-from tests.support.intervals import interval
 from tests.support.result_files import (
     distinct,
     edited,
@@ -27,6 +26,7 @@ from tests.support.result_files import (
     write_rows,
     write_run,
 )
+from tests.support.scores import interval
 
 TASK = "spor_systematicity_mini"
 FIRST, SECOND = ARMS["systematicity"]

@@ -19,8 +19,8 @@ from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Run, collect
 from spor_tasks.results.statistics import over_runs, percentile_interval, resampled_scores
 from spor_tasks.results.tables import label
-from tests.support.intervals import interval
 from tests.support.result_files import distinct, rows_of, write_rows
+from tests.support.scores import interval
 
 GAP = Gap("chrf", "coverage")
 

@@ -12,7 +12,7 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Totals, Value
 from spor_tasks.results import statistics as sig
 from tests.support.damage import SOAK
-from tests.support.intervals import interval
+from tests.support.scores import interval
 
 VALUES = np.random.default_rng(11).random(300)
 APART = np.arange(300)

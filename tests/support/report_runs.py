@@ -1,7 +1,6 @@
 """Invented runs of every aspect, for whole reports: two models, two seeds, a dozen samples."""
 
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -29,7 +28,9 @@ def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published"
         for model in ("large", "small"):
             for arm, seed in ((None, 0), *product(ARMS[aspect], (0, 1))):
                 stamp = f"{part or aspect[:4]}-{model}-{arm}-{seed}"
-                values = _values_of_run(aspect, part, model, arm, seed)
+                rng = random.Random(f"{aspect} {part} {model} {arm} {seed}")
+                strength = (model == "large") + (arm is not None) + 0.5 * (arm == ARMS[aspect][-1])
+                values = [values_of(aspect, part, strength, rng) for _ in range(SAMPLES)]
                 task = "_".join(filter(None, ["spor", aspect, corpus, part]))
                 run = {"aspect": aspect, "part": part, "model": model, "arm": arm, "seed": seed}
                 told = {"task": task, "metadata": {"corpus": corpus, "protocol": protocol}}
@@ -37,14 +38,6 @@ def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published"
                 outputs = [[f"Output {number}."] for number in range(SAMPLES)]
                 rows = rows_of(samples, outputs, values)
                 write_rows(folder / f"results_{stamp}.json", rows, **run, **told)
-
-
-def _values_of_run(
-    aspect: str, part: str | None, model: str, arm: str | None, seed: int
-) -> list[Mapping[str, Value]]:
-    rng = random.Random(f"{aspect} {part} {model} {arm} {seed}")
-    strength = (model == "large") + (arm is not None) + 0.5 * (arm == ARMS[aspect][-1])
-    return [values_of(aspect, part, strength, rng) for _ in range(SAMPLES)]
 
 
 def values_of(

@@ -1,13 +1,15 @@
-"""The judgements of outputs, and their scores."""
+"""The judgements of outputs, their scores, and the intervals of single columns."""
 
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Judgement, Metric, Score, Tally, Values, with_groups
+from spor_tasks.metrics.base import Column, Judgement, Metric, Score, Tally, Values, with_groups
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.learned import Learned
+from spor_tasks.results import statistics
+from spor_tasks.results.statistics import Clusters
 
 
 def judge(metric: Metric, sample: Sample, *outputs: Any) -> Judgement:  # noqa: ANN401 - or likelihoods
@@ -38,3 +40,12 @@ def scores_of(
     for sample, each in zip(samples or repeat(None), judgements, strict=samples is not None):
         tally.add(values_of(metric, sample, each) if sample else each.values)
     return tally.scores(metric.signature)
+
+
+def interval(column: Column, clusters: Clusters, *, seed: int = 0) -> tuple[float, float] | None:
+    """Return the bootstrap interval of a column's score on the samples with a verdict."""
+    (scored,), drawn_from = statistics.common([column], clusters)
+    if not len(drawn_from):
+        return None
+    scores = statistics.resampled_scores([scored], drawn_from, seed=seed)
+    return statistics.percentile_interval(scores[:, 0])
