@@ -12,12 +12,7 @@ from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg.reader import combination_in
-from spor_tasks.corpora.embedded import (
-    COMPMCTG_MINI,
-    LOGICNLG_MINI,
-    MINI,
-    TOTTO_MINI,
-)
+from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI, MINI, TOTTO_MINI
 from spor_tasks.corpora.embedded.attributes import is_readable, values_of
 from spor_tasks.corpora.embedded.statements import LOGICS, parse
 from spor_tasks.corpora.logicnlg.linearize import table_of
@@ -31,24 +26,16 @@ DIGESTS = {
     "logicnlg_mini": "9a076251026ec2bb5543927479fb9fdd5367041e511674bb3f1412d0f11e6c9b",
     "compmctg_mini": "2f674a56cb4d717d434e8512ca9eb1c0258e61690b517c85e97974c2bdc4ea96",
 }
-each_corpus = pytest.mark.parametrize("corpus", CORPORA, ids=DIGESTS)
 
 
-@each_corpus
-def test_a_corpus_has_its_digest(corpus: Corpus) -> None:
-    assert digests.digest(corpus.everything()) == DIGESTS[corpus.name]
-
-
-@each_corpus
-def test_no_sample_of_a_part_is_in_another_one(corpus: Corpus) -> None:
+@pytest.mark.parametrize("corpus", CORPORA, ids=DIGESTS)
+def test_a_corpus_has_its_digest_and_no_sample_of_a_part_in_another_one(corpus: Corpus) -> None:
     everything = corpus.everything()
-    ids = {sample.id for sample in everything}
+    assert digests.digest(everything) == DIGESTS[corpus.name]
     if corpus is not COMPMCTG_MINI:  # texts of two seeds, some of which are equal
-        assert len(ids) == len(everything)
-        train, test = (
-            {sample.cluster for sample in part}
-            for part in (corpus.read().train, corpus.read().test)
-        )
+        assert len({sample.id for sample in everything}) == len(everything)
+        read = corpus.read()
+        train, test = ({sample.cluster for sample in part} for part in (read.train, read.test))
         assert train.isdisjoint(test)
 
 

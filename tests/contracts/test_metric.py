@@ -218,9 +218,7 @@ def test_a_batch_has_the_evidence_of_each_alone(case: Case) -> None:
     outputs = case.outputs(case.texts)
     together = list(case.metric.judge(case.samples, outputs))
     backward = list(case.metric.judge(case.samples[::-1], outputs[::-1]))
-    alone = [
-        *map(case.metric.judge, zip(case.samples, strict=True), zip(outputs, strict=True)),
-    ]
+    alone = [case.metric.judge(*each) for each in zip(zip(case.samples), zip(outputs), strict=True)]
     assert together == backward[::-1] == [evidence for (evidence,) in alone]
     assert list(case.metric.judge([], [])) == []
 
@@ -349,14 +347,8 @@ def test_units_of_empty_texts_are_scored(case: Case, unit: DataUnit) -> None:
     challenge: Hidden | Orders = Orders(((0, 1), (1, 0)), ((0, 1),) * 2)
     if case.metric.challenge is Hidden:
         challenge = Hidden((("price range" if isinstance(unit, AttributeValue) else "", ""),))
-    context = {**first.context, "name": ""}
-    empty = replace(
-        first,
-        units=(unit, unit),
-        references=("", "a text"),
-        context=context,
-        challenge=challenge,
-    )
+    nameless = replace(first, context={**first.context, "name": ""}, challenge=challenge)
+    empty = replace(nameless, units=(unit, unit), references=("", "a text"))
     texts = ("", "a text", "no yes")
     found = case.metric.judge([empty] * len(texts), case.outputs(texts))
     scores = {score.name: score for score in scores_of(case.metric, found)}

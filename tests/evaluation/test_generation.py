@@ -1,4 +1,4 @@
-"""The rules of `spor-hf`: where a text ends, which tokens may follow, and how they are drawn."""
+"""The rules of `spor-hf`: which tokens may follow, and how they are drawn."""
 
 import json
 from collections import Counter
@@ -14,20 +14,12 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from transformers import GenerationConfig
 
-from spor_tasks.evaluation.generation import (
-    Seeded,
-    SeededSampling,
-    TemplateFirst,
-    template_first,
-)
+from spor_tasks.evaluation.generation import Seeded, SeededSampling, TemplateFirst, template_first
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
 from tests.support import tiny_gpt2
 from tests.support.checkpoints import Checkpoint
 from tests.support.tiny_bases import make_tokenizer
-
-# --- Where a text ends ----------------------------------------------------------------------------
-
 
 # --- Coarse to fine -------------------------------------------------------------------------------
 
