@@ -10,8 +10,8 @@ import pytest
 import transformers
 from transformers import dynamic_module_utils
 
-from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
+from tests.conftest import Spor
 from tests.support import commands
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
 from training.bases import load_base
@@ -39,6 +39,8 @@ CLASSES = {
     "config.json": {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"},
     "tokenizer_config.json": {"AutoTokenizer": [None, "own.OwnTokenizer"]},
 }
+NEEDS_CODE = "needs code of its own, which is not run unless you ask for it"
+UNCLEAR = "is neither True nor False"
 
 Make = Callable[[str], Path]
 
@@ -58,8 +60,7 @@ def make(tmp_path: Path, marker: Path, checkpoint: Callable[[str], Path]) -> Mak
         (folder / "own.py").write_text(CODE.format(marker=str(marker)))
         for name, classes in CLASSES.items():
             content = json.loads((folder / name).read_bytes()) | {"auto_map": classes}
-            if name == "config.json":
-                content["model_type"] = model_type
+            content |= {"model_type": model_type} if name == "config.json" else {}
             (folder / name).write_text(json.dumps(content))
         return folder
 
@@ -77,22 +78,16 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     assert questions == []
 
 
-def run(kind: str, arguments: str) -> int:
-    short = ["--limit", "1", "--gen_kwargs", "max_gen_toks=4", "--device", "cpu"]
-    given = ["--model", kind, "--model_args", arguments, "--tasks", TASK]
-    return cli.main(["eval", *given, *short])
+def test_training_and_classifiers_run_no_code(make: Make, marker: Path) -> None:
+    from spor_tasks.metrics import readers  # noqa: PLC0415 - as it is imported where it is used
 
-
-def test_training_takes_a_base_that_does_without_its_code_and_no_other(
-    make: Make, marker: Path
-) -> None:
+    own = make("own")
     with pytest.raises(ConfigError, match="needs code of its own, which is not run unless"):
-        load_base(ModelConfig(str(make("own"))))
+        load_base(ModelConfig(str(own)))
+    with pytest.raises(ConfigError, match="cannot be loaded"):
+        readers.facts(str(own))
     assert type(load_base(ModelConfig(str(make("llama")))).model) is transformers.LlamaForCausalLM
     assert not marker.exists()
-
-
-NEEDS_CODE = "needs code of its own, which is not run unless you ask for it"
 
 
 @pytest.mark.parametrize(
@@ -100,8 +95,8 @@ NEEDS_CODE = "needs code of its own, which is not run unless you ask for it"
     [
         ("hf", "own", "", NEEDS_CODE),
         ("spor-hf", "own", "", NEEDS_CODE),
-        ("hf", "llama", ",trust_remote_code=None", "is neither True nor False"),
-        ("hf", "llama", ",trust_remote_code=no", "is neither True nor False"),
+        ("hf", "llama", ",trust_remote_code=None", UNCLEAR),
+        ("hf", "llama", ",trust_remote_code=no", UNCLEAR),
         ("spor-hf", "llama", "", None),
         ("spor-hf", "own", ",trust_remote_code=True", None),
     ],
@@ -114,11 +109,11 @@ def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
     *,
     make: Make,
     marker: Path,
-    capsys: pytest.CaptureFixture[str],
+    spor: Spor,
 ) -> None:
-    status = run(kind, f"pretrained={make(model_type)}{trust}")
-    printed = capsys.readouterr().err
-    assert status == (2 if fault else 0), printed
+    options = "--limit 1 --gen_kwargs max_gen_toks=4 --device cpu"
+    given = f"--model {kind} --model_args pretrained={make(model_type)}{trust} --tasks {TASK}"
+    printed = spor(f"eval {given} {options}", ends=2 if fault else 0)
     assert fault is None or fault in printed
     assert fault != NEEDS_CODE or "trust_remote_code=True" in printed
     runs = trust.endswith("True")
@@ -126,24 +121,14 @@ def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
 
 
 def test_a_list_of_models_may_not_ask_for_code_without_a_word(
-    make: Make, marker: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make: Make, marker: Path, tmp_path: Path, spor: Spor
 ) -> None:
-    models = tmp_path / "models.yaml"
-    own = make("own")
-    given = ["--models", str(models), "--model", "spor-hf", "--tasks", TASK, "--device", "cpu"]
+    models, own = tmp_path / "models.yaml", make("own")
     for text, fault in (
-        (f"{{pretrained: {own}, trust_remote_code: null}}", "is neither True nor False"),
+        (f"{{pretrained: {own}, trust_remote_code: null}}", UNCLEAR),
         (f"pretrained={own}", NEEDS_CODE),
     ):
         models.write_text(f"- {text}\n")
-        assert cli.main(["eval", *given]) == 2
-        assert fault in capsys.readouterr().err
-    assert not marker.exists()
-
-
-def test_a_classifier_runs_no_code(make: Make, marker: Path) -> None:
-    from spor_tasks.metrics import readers  # noqa: PLC0415 - as it is imported where it is used
-
-    with pytest.raises(ConfigError, match="cannot be loaded"):
-        readers.facts(str(make("own")))
+        given = f"--models {models} --model spor-hf --tasks {TASK} --device cpu"
+        assert fault in spor(f"eval {given}", ends=2)
     assert not marker.exists()

@@ -6,37 +6,23 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from spor_tasks import cli
 from spor_tasks.core import files
 from spor_tasks.core.errors import CorpusError
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Spor
 from tests.support.damage import SOAK
 
 MEGABYTE = 1_000_000
 ROW = {"data": [["Greyport", "harbour", "Old_Basin"]], "texts": ["Greyport has the Old Basin."]}
 BEFORE, AFTER = json.dumps(ROW | {"output": "*"}).encode().split(b"*")
 
-Capture = pytest.CaptureFixture[str]
-
-
-@contextmanager
-def memory(most: int) -> Iterator[None]:
-    """Fail where more bytes are held at once than so many."""
-    tracemalloc.start()
-    try:
-        yield
-        assert tracemalloc.get_traced_memory()[1] < most
-    finally:
-        tracemalloc.stop()
-
 
 def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> None:
+    """In bounded memory and time."""
     path = tmp_path / "rows.jsonl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(BEFORE)
@@ -44,26 +30,25 @@ def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> Non
             file.write(b"The harbour of Greyport. " * 40_000)
         file.write(AFTER + b"\n")
     started = time.perf_counter()
-    with (
-        memory(3 * files.ROW_BYTES),
-        pytest.raises(CorpusError, match="longer than 16,000,000 bytes") as caught,
-    ):
-        list(files.read_rows(path))
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorpusError, match="longer than 16,000,000 bytes") as caught:
+            list(files.read_rows(path))
+        assert tracemalloc.get_traced_memory()[1] < 3 * files.ROW_BYTES
+    finally:
+        tracemalloc.stop()
     assert caught.value.where == f"{path}:1"
     assert time.perf_counter() - started < 5
 
 
-def test_the_longest_output_is_scored_and_one_that_is_longer_is_not(
-    tmp_path: Path, capsys: Capture
-) -> None:
+def test_an_output_may_have_a_million_characters(tmp_path: Path, spor: Spor) -> None:
     path = tmp_path / "rows.jsonl"
     words = b"Greyport has the Old Basin. " * MEGABYTE
+    command = f"score {path} --metric coverage --corpus webnlg"
     path.write_bytes(BEFORE + words[:MEGABYTE] + AFTER)
-    command = ["score", str(path), "--metric", "coverage", "--corpus", "webnlg"]
-    assert cli.main(command) == 0
+    spor(command)
     path.write_bytes(BEFORE + words[: MEGABYTE + 1] + AFTER)
-    assert cli.main(command) == 2
-    error = capsys.readouterr().err
+    error = spor(command, ends=2)
     assert f"{path}:1: `output` has 1,000,001 characters, more than 1,000,000" in error
 
 

@@ -68,16 +68,17 @@ def nap(folder):
         try:
             time.sleep(300)
         except KeyboardInterrupt:
-            file.with_suffix(".interrupted").touch()
+            file.with_suffix(".interrupted").write_text(file.read_text())
             if Path(folder).name != "killed":
                 raise
             run._GRACE = 1.0  # whoever goes on none the less is killed
 """
 
-SIGNALS = {
-    "terminated": signal.SIGTERM,
-    "interrupted": signal.SIGINT,
-    "killed": signal.SIGKILL,
+# The status of a parent that got a signal.
+STATUSES = {
+    "terminated": (signal.SIGTERM, 143),
+    "interrupted": (signal.SIGINT, 130),
+    "killed": (signal.SIGKILL, -signal.SIGKILL),
 }
 
 
@@ -85,47 +86,42 @@ class Ended:
     """What became of parents that got a signal, and of their workers."""
 
     def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
-        assert process.stdout
         self._folder = folder
-        self.parents: dict[str, int] = json.loads(process.stdout.readline())
+        parents: dict[str, int] = json.loads(process.stdout.readline())
         deadline = time.monotonic() + 120
-        while any(len(self.workers(name)) < 2 for name in SIGNALS):
+        while any(len(self.noted(name)) < 2 for name in STATUSES):
             assert time.monotonic() < deadline, "the workers do not start"
             time.sleep(0.1)
-        self.processes = {name: self._noted(name) for name in SIGNALS}
-        for name, number in SIGNALS.items():
-            os.kill(self.parents[name], number)
+        # the workers, and what stands between them and their parent
+        self.processes = {
+            name: {*self.noted(name), *self.noted(name).values()} for name in STATUSES
+        }
+        for name, (number, _) in STATUSES.items():
+            os.kill(parents[name], number)
         self.statuses = dict(json.loads(line) for line in process.stdout)
         deadline = time.monotonic() + 20
-        while any(map(alive, self.all())) and time.monotonic() < deadline:
+        while self.orphans() and time.monotonic() < deadline:
             time.sleep(0.1)
-        self.orphans = {name: set(filter(alive, self.processes[name])) for name in SIGNALS}
 
-    def workers(self, name: str) -> set[int]:
-        return {int(file.stem) for file in (self._folder / name).glob("*.pid") if file.read_text()}
+    def noted(self, name: str, ending: str = "pid") -> dict[int, int]:
+        """Return the workers that wrote a file, with what is in it: who started them."""
+        files = (self._folder / name).glob(f"*.{ending}")
+        return {int(file.stem): int(text) for file in files if (text := file.read_text())}
 
-    def _noted(self, name: str) -> set[int]:
-        """Return the workers, and what stands between them and their parent."""
-        files = (self._folder / name).glob("*.pid")
-        return self.workers(name) | {int(file.read_text()) for file in files}
-
-    def interrupted(self, name: str) -> set[int]:
-        return {int(file.stem) for file in (self._folder / name).glob("*.interrupted")}
-
-    def all(self) -> set[int]:
-        return set().union(*self.processes.values())
+    def orphans(self) -> set[int]:
+        return {*filter(alive, set().union(*self.processes.values()))}
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     folder = tmp_path_factory.mktemp("parents")
     (folder / "napping.py").write_text(NAPPING)
-    for name in SIGNALS:
+    for name in STATUSES:
         (folder / name).mkdir()
         (folder / name / "experiment.yaml").write_text(EXPERIMENT.format(folder=folder / name))
     path = f"{REPOSITORY}{os.pathsep}{folder}"
     process = subprocess.Popen(
-        [sys.executable, "-c", PARENTS, str(folder), *SIGNALS],
+        [sys.executable, "-c", PARENTS, str(folder), *STATUSES],
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -133,28 +129,19 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     )
     try:
         yield (done := Ended(folder, process))
-        for orphan in filter(alive, done.all()):
+        for orphan in done.orphans():
             os.kill(orphan, signal.SIGKILL)
     finally:
         process.kill()
         process.communicate()
 
 
-@pytest.mark.parametrize("name", SIGNALS)
-def test_no_worker_outlives_its_parent(name: str, ended: Ended) -> None:
-    assert len(ended.workers(name)) == 2
-    assert len(ended.processes[name]) == 3
-    assert ended.orphans[name] == set()
-
-
-@pytest.mark.parametrize("name", SIGNALS)
-def test_a_worker_is_interrupted_and_may_leave_things_in_order(name: str, ended: Ended) -> None:
-    assert ended.interrupted(name) == ended.workers(name)
-
-
-def test_a_parent_ends_with_the_status_of_its_signal(ended: Ended) -> None:
-    assert ended.statuses == {
-        "terminated": 143,
-        "interrupted": 130,
-        "killed": -signal.SIGKILL,
-    }
+@pytest.mark.parametrize("name", STATUSES)
+def test_workers_end_with_their_parent_and_may_leave_things_in_order(
+    name: str, ended: Ended
+) -> None:
+    workers = ended.noted(name)
+    assert (len(workers), len(ended.processes[name])) == (2, 3)
+    assert ended.orphans().isdisjoint(ended.processes[name])
+    assert ended.noted(name, "interrupted").keys() == workers.keys()
+    assert ended.statuses[name] == STATUSES[name][1]
