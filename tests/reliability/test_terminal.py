@@ -7,35 +7,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from huggingface_hub import constants
 
-from spor_tasks import cli
 from spor_tasks.aspects import folder
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
-from spor_tasks.core.sample import AttributeValue, Sample, SetName, Split, SplitPair, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import task_files
 from tests.support import commands
 from tests.support.invented_runs import town
-from tests.support.result_files import result_content, sample_row, write_result, write_samples
+from tests.support.result_files import edited, rows_of, write_rows
+from tests.support.strategies import sets
 from training.experiments import cells
 
 # Sets the clipboard, colours, clears, reverses, marks, forges a line, and is no UTF-8.
 NAME = "\x1b]52;c;ZXZpbA==\x07\x1b[31m\x9b2J\u202e\u2066\u200f\u061c\x7f\nerror: forged\r\udc80"
+TASK = "spor_systematicity_mini"
 TEXT = f"{NAME}\x00\u2028\u2029\x85\ud800\U000e0041 and more"
 MARK = "]52;c;"
 
 
 def assert_harmless(printed: str) -> None:
     printed = re.sub(r"\r *\d+%\|[^\r\n]*", "", printed)  # a bar goes back to where it began
-    kinds = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    unseen = [
-        char for char in printed if unicodedata.category(char) in kinds and char not in "\n\t"
-    ]
-    assert unseen == []
+    kinds = {unicodedata.category(char) for char in {*printed} - {"\n", "\t"}}
+    assert kinds.isdisjoint({"Cc", "Cf", "Cs", "Zl", "Zp"})
     assert not re.search(r"^\s*error: forged", printed, re.MULTILINE)
 
 
@@ -69,49 +67,36 @@ def hostile(sample: Sample) -> Sample:
     return replace(sample, units=units, references=texts, context={"category": TEXT})
 
 
-def pairs(number: int) -> Sample:
-    units = (AttributeValue(TEXT, "café"), AttributeValue(f"{number}", TEXT))
-    return Sample("", NAME, units, (TEXT,), context={"name": TEXT})
-
-
 def corpus(place: Place) -> str:
     samples = {part: map(hostile, map(town, range(6))) for part in ("train", "test")}
     rows = ({"split": part, **to_row(sample)} for part in samples for sample in samples[part])
     return place.file(".jsonl", *rows)
 
 
-def sets(place: Place) -> str:
+def sets_with_a_leak(place: Place) -> str:
     """Sets in a folder, of which Atom holds the one test sample."""
-    one, two, *others = map(pairs, range(5))
-    atom, combination = Split("atom", (one, *others)), Split("combination", (two,))
-    pair = SplitPair(
-        SetName("systematicity", NAME, "strict"), (atom, combination), Split("test", (one,))
+    one, two, three = (
+        Sample("", NAME, (AttributeValue(TEXT, "café"), AttributeValue(n, TEXT)), (TEXT,), NAMED)
+        for n in "123"
     )
+    pair = sets("systematicity", [one], atom=[one, three], combination=[two])
     with folder.new(place.folder / "sets") as staging:
         folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
     return str(place.folder / "sets")
 
 
-def outputs(place: Place) -> str:
-    row = {"name": TEXT, "data": [[TEXT, "food"]], "texts": [TEXT], "output": TEXT}
-    return place.file("outputs", row, row)
-
-
 def results(place: Place, name: str = "runs") -> str:
     """Results that are hostile wherever their schema lets them, and some that are damaged."""
     runs = place.folder / name
-    runs.mkdir()
     sample = replace(hostile(town(0)), id=TEXT)
     for number, arm in enumerate(("atom", "combination", "atom")):
         result = runs / f"results_{NAME}{number}.json"
-        content: dict[str, Any] = result_content(arm=arm, model=f"{TEXT}/{number // 2}", n=1)
-        task = content["configs"]["spor_systematicity_mini"]
-        facts = task["metadata"]["spor"]
-        facts["packages"][TEXT] = TEXT
-        task["metadata"]["corpus"] = TEXT
-        result.write_text(json.dumps(content), "utf-8")
-        rows = [sample_row(sample, [f"{name} {TEXT}"], {"parent": number / 2 + len(name)})]
-        write_samples(result, "spor_systematicity_mini", rows)
+        rows = rows_of([sample], [[f"{name} {TEXT}"]], [{"parent": number / 2 + len(name)}])
+        write_rows(result, rows, task=TASK, arm=arm, model=f"{TEXT}/{number // 2}")
+        with edited(result) as content:
+            metadata = content["configs"][TASK]["metadata"]
+            metadata["spor"]["packages"][TEXT] = TEXT
+            metadata["corpus"] = TEXT
     (runs / f"results_{NAME}damaged.json").write_text("{", "utf-8")
     content = {"results": {}, "configs": {TEXT: {}}, "n-samples": {}, "config": {}}
     (runs / f"results_{NAME}foreign.json").write_text(json.dumps(content), "utf-8")
@@ -127,8 +112,8 @@ def verified(place: Place) -> str:
     sample = hostile(town(0))
     metadata = {"corpus": TEXT, "own_corpus": {"file": f"/{TEXT}"}, "test_sha256": digest([sample])}
     run = place.folder / "runs" / "results_1.json"
-    write_result(run, parent=1.0, n=1, model=f"/{TEXT}", task="mine", metadata=metadata)
-    write_samples(run, "mine", [sample_row(sample, [TEXT], {"parent": 1.0})])
+    rows = rows_of([sample], [[TEXT]], [{"parent": 1.0}])
+    write_rows(run, rows, model=f"/{TEXT}", task="mine", metadata=metadata)
     (run.parent / f"samples_{NAME}.jsonl").write_text("{}\n", "utf-8")
     return str(run.parent)
 
@@ -151,25 +136,25 @@ def experiment(place: Place, **more: object) -> str:
     return place.file("experiment.yaml", settings)
 
 
+NAMED = {"name": TEXT}
+BAD_ROW = {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}
+ROW = {**NAMED, "data": [[TEXT, "food"]], "texts": [TEXT], "output": TEXT}
 FILES: Mapping[str, Callable[[Place], object]] = {
     "corpus": corpus,
-    "sets": sets,
-    "outputs": outputs,
+    "sets": sets_with_a_leak,
+    "outputs": lambda place: place.file("outputs", ROW, ROW),
     "runs": results,
     "run": one_result,
     "other": lambda place: one_result(place, "others"),
     "verified": verified,
     "experiment": experiment,
     "bad_experiment": lambda place: experiment(place, **{TEXT: TEXT}),
-    "bad_row": lambda place: place.file(
-        "bad", {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}
-    ),
-    "bad_models": lambda place: place.file("models.yaml", {TEXT: TEXT}),
+    "bad_row": lambda place: place.file("bad", BAD_ROW),
+    "bad_key": lambda place: place.file("config.yaml", {TEXT: TEXT}),
+    "bad_value": lambda place: place.file("config.yaml", {"model": {"path": TEXT, "dtype": TEXT}}),
     "models": lambda place: place.file(
         "models.yaml", [f"pretrained={NAME}", TEXT, f"pretrained={NAME}"]
     ),
-    "bad_key": lambda place: place.file("config.yaml", {TEXT: TEXT}),
-    "bad_value": lambda place: place.file("config.yaml", {"model": {"path": TEXT, "dtype": TEXT}}),
     "folder": lambda place: place,
     "new": lambda place: place.folder / NAME,
     "out": lambda place: place.folder / "out",
@@ -178,7 +163,6 @@ FILES: Mapping[str, Callable[[Place], object]] = {
     "cell": lambda _: NAME.replace("=", ""),
 }
 """What stands in braces in a command."""
-TASK = "spor_systematicity_mini"
 EVAL = f"eval --model spor-hf --tasks {TASK}"
 BUILD = "data build --corpus {corpus} --aspect rule_learnability --out {out}"
 SCORE = "--metric parent --corpus e2e"
@@ -214,7 +198,7 @@ ATTACKS: Mapping[str, int] = {
     "push {folder} --to {name}": 2,
     "eval --model dummy --tasks {name}": 2,
     EVAL + " --model_args pretrained={folder}": 2,
-    EVAL + " --models {bad_models}": 2,
+    EVAL + " --models {bad_key}": 2,
     EVAL + " --models {models}": 2,
     "training train {new}": 2,
     "training train {bad_key}": 2,
@@ -240,24 +224,16 @@ def test_every_command_is_attacked_or_given_nothing() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # such names fill a plot
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", [*ATTACKS, "tasks path"])
 def test_what_is_printed_acts_on_nothing(
-    attack: str, place: Place, capsys: pytest.CaptureFixture[str]
+    attack: str, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if attack == "tasks path":
+        monkeypatch.setattr(task_files, "FOLDER", Path(NAME))
     status = commands.run(words_of(attack, place))
     printed = capsys.readouterr()
     assert_harmless(printed.out)
     assert_harmless(printed.err)
-    assert status == ATTACKS[attack], printed.err
+    assert status == ATTACKS.get(attack, 0), printed.err
     assert "--json" not in attack or json.loads(printed.out)
     assert attack.startswith("score {outputs}") or MARK in printed.out + printed.err
-
-
-def test_the_folder_of_the_tasks_is_shown_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(task_files, "FOLDER", Path(NAME))
-    assert cli.main(["tasks", "path"]) == 0
-    printed = capsys.readouterr().out
-    assert_harmless(printed)
-    assert MARK in printed
