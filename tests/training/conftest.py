@@ -11,7 +11,11 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import AttributeValue, Sample, SetName, Split, SplitPair, Triple
 from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
-from training.config import TrainingConfig, parse_config
+from training import lora
+from training.adapters import prepare
+from training.bases import Base, load_base
+from training.batches import Model
+from training.config import ModelConfig, TrainingConfig, parse_config
 from training.lora import TrainingResult, train
 
 
@@ -26,6 +30,25 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         return folder
 
     return build
+
+
+@pytest.fixture
+def loaded(base: Callable[..., Path]) -> Base:
+    """Return a tiny GPT-2."""
+    return load_base(ModelConfig(str(base("gpt2"))))
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
+    """Return the list that gets every model that is trained."""
+    models: list[Model] = []
+
+    def remember(*arguments: Any) -> Model:  # noqa: ANN401 - passed on
+        models.append(prepare(*arguments))
+        return models[-1]
+
+    monkeypatch.setattr(lora, "prepare", remember)
+    return models
 
 
 @pytest.fixture

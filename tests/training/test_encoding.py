@@ -177,7 +177,9 @@ def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random() ->
 
     def padding(*, grouped: bool) -> int:
         settings = OptimizationConfig(epochs=1, batch_size=5, group_by_length=grouped)
-        batches = [step.batches[0] for step in plan_steps(lengths, settings)]
+        steps = plan_steps(lengths, settings)
+        assert steps != plan_steps(lengths, replace(settings, seed=1))
+        batches = [step.batches[0] for step in steps]
         longest = [max(lengths[number] for number in batch) for batch in batches]
         assert longest != sorted(longest)
         return sum(5 * length for length in longest) - sum(lengths)

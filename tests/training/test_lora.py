@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import peft
@@ -20,10 +19,9 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
 from tests.support.soak import soak
 from tests.training.losses import different_rows
-from training import adapters, lora
-from training.adapters import add_lora
+from training import lora
 from training.bases import load_base, versions
-from training.batches import load_batch, target_loss
+from training.batches import Model, load_batch, target_loss
 from training.config import (
     ModelConfig,
     TrainingConfig,
@@ -59,6 +57,7 @@ def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
 
 
 MCTG = ["data.aspect=compmctg", "data.corpus=compmctg_mini", "data.protocol=original"]
+LOGIC = ["data.aspect=logicnlg", "data.corpus=logicnlg_mini", "data.arm=train"]
 CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
 
 
@@ -78,6 +77,8 @@ CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
         (["objective=reward", "objective_settings={reward: x}"], "llama", "is not a reward"),
         (["objective=adversarial", "objective_settings={weight: -1}"], "llama", "weight: "),
         (["objective_settings={weight: 1}"], "llama", "weight: "),
+        (["objective=adversarial"], "llama", "samples with a table"),
+        ([*LOGIC, "objective=coarse_to_fine"], "gpt2", "begins with its template"),
         ([*CODES, "method=lora"], "gpt2", "method=lora cannot be used"),
         ([*CODES, "objective=likelihood"], "gpt2", "method=codes cannot be used"),
         ([*CODES, "optimization.packing=true"], "gpt2", "cannot be laid end to end"),
@@ -153,15 +154,8 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "t5", "bart"])
 def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
-    tune: Tune, base: Folders, invented: SplitPair, monkeypatch: pytest.MonkeyPatch, name: str
+    tune: Tune, base: Folders, invented: SplitPair, trained: list[Model], name: str
 ) -> None:
-    trained: list[peft.PeftModel] = []
-
-    def remember(*settings: Any) -> peft.PeftModel:  # noqa: ANN401 - of add_lora
-        trained.append(add_lora(*settings))
-        return trained[-1]
-
-    monkeypatch.setattr(adapters, "add_lora", remember)
     folder = tune(*FAST, name=name).folder
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)

@@ -6,7 +6,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
 from tests.support import golden, tiny_gpt2
 from tests.support.soak import soak
 from tests.training.losses import assert_equal_gradients, gradients, objective_of, plain_loss
-from training.bases import Base, load_base
+from training.bases import Base
 from training.batches import Batch, Model, load_batch, load_batches
-from training.config import ModelConfig, OptimizationConfig
+from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, Step, count_targets
 from training.objectives.likelihood import Likelihood
 from training.objectives.meta import (
@@ -185,11 +185,6 @@ CORPUS = COMPMCTG_MINI.part("train")[:48]
 FEW_SHOT = {("Negative", "Present", "Food"), ("Positive", "Past", "Music")}
 FEW_SHOT |= {("Negative", "Past", "Travel")}
 """Combinations of which none has the attributes of others."""
-
-
-@pytest.fixture
-def loaded(base: Callable[..., Path]) -> Base:
-    return load_base(ModelConfig(str(base("gpt2"))))
 
 
 @pytest.mark.parametrize(("at", "packing"), [("theta1", False), ("theta", True)])

@@ -1,6 +1,6 @@
 """What each objective minimizes, against slow and obvious computations on tiny random models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import (
-    AttributeValue,
     Column,
     Contrast,
     Sample,
@@ -28,8 +27,7 @@ from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.styles import prompt
 from tests.training.losses import objective_of, plain_loss, rows_of, without_dropout
-from training import lora
-from training.adapters import add_tokens, prepare
+from training.adapters import add_tokens
 from training.bases import Base, load_base
 from training.batches import Model, load_batch, target_losses
 from training.config import ModelConfig, OptimizationConfig, TrainingConfig
@@ -77,11 +75,6 @@ PAIRED = (
     replace(SAMPLES[0], id="s4", challenge=Contrast(SAMPLES[0].units, TEXTS[1])),
     replace(SAMPLES[1], id="s5", challenge=Contrast(SAMPLES[1].units, TEXTS[0])),
 )
-
-
-@pytest.fixture
-def loaded(base: Callable[..., Path]) -> Base:
-    return load_base(ModelConfig(str(base("gpt2"))))
 
 
 @pytest.fixture
@@ -209,21 +202,6 @@ def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded:
     assert [step.epoch for step in steps] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
 
 
-PLAIN = Sample("0", "e2e", (AttributeValue("name", "Bell"),), ("Bell.",))
-
-
-@pytest.mark.parametrize(
-    ("kind", "samples", "remedy"),
-    [("coarse_to_fine", SAMPLES, "c2f"), ("adversarial", [PLAIN], "logicnlg")],
-)
-def test_samples_without_what_an_objective_reads_are_refused(
-    loaded: Base, kind: str, samples: Sequence[Sample], remedy: str
-) -> None:
-    with pytest.raises(ConfigError) as caught:
-        objective_of(kind, loaded, samples)
-    assert remedy in str(caught.value.remedy)
-
-
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
 def test_new_tokens_have_embeddings_and_swallow_the_blanks_of_the_published_ones(
     base: Callable[..., Path], name: str
@@ -280,16 +258,9 @@ def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learne
 def test_an_adapter_brings_the_embeddings_of_new_tokens(
     tune: Callable[..., TrainingResult],
     configure: Callable[..., TrainingConfig],
+    trained: list[Model],
     name: str,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    trained: list[Model] = []
-
-    def remember(*arguments: Any) -> Model:  # noqa: ANN401 - passed on
-        trained.append(prepare(*arguments))
-        return trained[-1]
-
-    monkeypatch.setattr(lora, "prepare", remember)
     tune(*COARSE_TO_FINE, pair=TEMPLATED, name=name)
     config = configure(*COARSE_TO_FINE, name=name)
     found = SporHF(**config.arguments, dtype="float32", device="cpu")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -31,11 +32,7 @@ from training.config import TrainingConfig
 from training.experiments import cells
 from training.experiments import run as workers
 from training.experiments.cells import look
-from training.experiments.experiment import (
-    Experiment,
-    InContextConfig,
-    ShownModel,
-)
+from training.experiments.experiment import Experiment, InContextConfig, ShownModel
 from training.experiments.plan import Cell, expand, load_experiment
 from training.experiments.run import ExecutorName, plan, run
 from training.experiments.run import _gpu as gpu_of
@@ -85,18 +82,19 @@ def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list in which every training and evaluation that is really done gets noted."""
     noted: list[str] = []
-    train, evaluate = cells._train, cells._evaluate
 
-    def noting_train(config: TrainingConfig, *how: Any, **more: Any) -> None:  # noqa: ANN401
-        noted.append(f"train {config.output.parent.name}")
-        train(config, *how, **more)
+    def note(kind: str) -> None:
+        plain = getattr(cells, f"_{kind}")
 
-    def noting_evaluate(cell: Cell, *how: Any, **more: Any) -> None:  # noqa: ANN401
-        noted.append(f"evaluate {cell.folder.name}")
-        evaluate(cell, *how, **more)
+        def noting(of: TrainingConfig | Cell, *how: Any, **more: Any) -> None:  # noqa: ANN401
+            folder = of.folder if isinstance(of, Cell) else of.output.parent
+            noted.append(f"{kind} {folder.name}")
+            plain(of, *how, **more)
 
-    monkeypatch.setattr(cells, "_train", noting_train)
-    monkeypatch.setattr(cells, "_evaluate", noting_evaluate)
+        monkeypatch.setattr(cells, f"_{kind}", noting)
+
+    note("train")
+    note("evaluate")
     return noted
 
 
@@ -138,13 +136,12 @@ def copy(finished: Path, tmp_path: Path) -> Iterator[Experiment]:
 
 
 def test_a_result_counts_if_it_is_whole_and_of_these_settings_and_packages(
-    copy: Experiment, done: list[str], monkeypatch: pytest.MonkeyPatch
+    copy: Experiment, done: list[str]
 ) -> None:
     assert statuses(copy) == ["done"] * 3
     limited = replace(copy, evaluation=replace(copy.evaluation, limit=3))
     assert statuses(limited) == ["partly", "partly", "missing"]
-    with monkeypatch.context() as patch:
-        patch.setattr(backends, "package_versions", lambda: {"torch": "9"})
+    with patch.object(backends, "package_versions", return_value={"torch": "9"}):
         assert statuses(copy) == ["partly", "partly", "missing"]
     adapter = copy.folder / NAMES[0] / "adapter"
     write_manifest(adapter, read_manifest(adapter) | {"adapter_sha256": "of other weights"})
@@ -215,22 +212,18 @@ def test_a_dry_run_lists_every_cell_and_changes_nothing(
     assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
 
 
-def test_a_cell_that_fails_is_named_and_the_others_are_done(
-    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
+def test_a_cell_that_fails_is_named_and_the_others_are_done_unless_all_is_interrupted(
+    file: Path, experiment: Experiment
 ) -> None:
-    tried = []
-
-    def failing(*_: object, **__: object) -> None:
-        tried.append(1)
-        raise RuntimeError("out of\nmemory")
-
     command = ["run", str(file), "seeds=[0]"]
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "train", failing)
+    with patch.object(lora, "train", side_effect=KeyboardInterrupt):
+        assert main(command) == 130
+    assert statuses(experiment) == ["missing"] * 3
+    with patch.object(lora, "train", side_effect=RuntimeError("out of\nmemory")) as failing:
         assert main(command) == 1
         # Another worker of this run, which began before the cell failed, leaves it alone.
         assert not cells.complete(expand(experiment)[0], Evaluator("hf"), since=0)
-    assert len(tried) == 1
+    failing.assert_called_once()
     assert statuses(experiment) == ["failed", "missing", "done"]
     error = (experiment.folder / NAMES[0] / "error.txt").read_text()
     assert error.startswith("RuntimeError: out of memory\n\nTraceback")
@@ -238,17 +231,6 @@ def test_a_cell_that_fails_is_named_and_the_others_are_done(
     assert main(command) == 0  # another run tries again
     assert statuses(experiment) == ["done", "missing", "done"]
     assert not (experiment.folder / NAMES[0] / "error.txt").exists()
-
-
-def test_an_interrupt_ends_the_run_and_leaves_no_cell_held(
-    file: Path, experiment: Experiment, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(lora, "train", interrupt)
-    assert main(["run", str(file)]) == 130
-    assert statuses(experiment) == ["missing"] * 3
 
 
 def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
@@ -399,11 +381,7 @@ def test_slurm_gets_the_settings_of_the_file(
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    settings: dict[str, str | int | float | bool] = {
-        "timeout_min": 30,
-        "gpus_per_node": 2,
-        "slurm_partition": "short",
-    }
+    settings: dict[str, Any] = {"timeout_min": 30, "gpus_per_node": 2, "slurm_partition": "short"}
     assert not run(replace(experiment, slurm=settings), executor="slurm", workers=2)
     submitted = (tmp_path / "submitted").read_text()
     assert submitted.count("#!/bin/bash") == 2
