@@ -15,6 +15,7 @@ from spor_tasks.corpora.compmctg.outputs import read_outputs
 from spor_tasks.corpora.compmctg.reader import FOLDERS, combination_in, read, read_unseen
 from spor_tasks.corpora.compmctg.spaces import MIXTURE, PUBLISHED, YELP, Space
 from tests.support.compmctg import unseen_rows
+from tests.support.rows import write_rows
 
 VALUES = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
 
@@ -25,11 +26,6 @@ each_space = pytest.mark.parametrize("space", PUBLISHED, ids=lambda space: space
 def facts(golden_dir: Path) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads((golden_dir / "compmctg" / "facts.json").read_bytes())
     return facts
-
-
-def write(path: Path, *rows: object) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    return path
 
 
 @each_space
@@ -49,7 +45,7 @@ def test_spaces_and_test_cases(space: Space, data_dir: Path, facts: dict[str, An
 
 def test_a_prompt_has_the_end_token_and_the_values(tmp_path: Path, facts: dict[str, Any]) -> None:
     assert list(PREFIXES) == facts["prompts"]
-    (sample,) = read(write(tmp_path / "gen.jsonl", {"review": "a text", **VALUES}), YELP)
+    (sample,) = read(write_rows(tmp_path / "gen.jsonl", {"review": "a text", **VALUES}), YELP)
     assert combination_in(sample) == ("Positive", "plural", "Past")
     assert sample.references == ("a text",)
     assert linearize(sample, "causal") == f"{START} Positive plural Past"
@@ -65,7 +61,7 @@ def test_the_end_of_the_values_and_a_beginning_are_divided_as_apart() -> None:
 
 def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
     unseen = [MIXTURE.combinations[:4], MIXTURE.combinations[4:]]
-    file = write(tmp_path / "unseen.jsonl", *unseen_rows(MIXTURE, "acd", unseen))
+    file = write_rows(tmp_path / "unseen.jsonl", *unseen_rows(MIXTURE, "acd", unseen))
     one, other = read_unseen(file, MIXTURE)
     assert (one.protocol, one.number, other.number) == ("acd", "0", "1")
     assert [MIXTURE.combination(each, "") for each in one.combinations] == list(unseen[0])
@@ -93,11 +89,11 @@ def test_a_row_may_hold_several_texts_or_the_released_form() -> None:
 
 def test_a_split_or_each_row_says_which_combinations_are_unseen(tmp_path: Path) -> None:
     row = {"mode": "Hold-Out", "idx": "0", "unseen_combs": [VALUES]}
-    split = write(tmp_path / "unseen.jsonl", row)
+    split = write_rows(tmp_path / "unseen.jsonl", row)
     texts = [{"text": "It was.", **VALUES}, {"text": "It is.", **VALUES, "tense": "Present"}]
     assert [s.context["unseen"] for *_, s in outputs(*texts, split=split)] == [True, False]
     assert [s.context["unseen"] for *_, s in outputs({**texts[0], "unseen": False})] == [False]
-    write(split, row, row)
+    write_rows(split, row, row)
     with pytest.raises(CorpusError, match="holds 2 splits") as caught:
         outputs(*texts, split=split)
     assert caught.value.remedy

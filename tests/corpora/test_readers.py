@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -37,15 +36,9 @@ from spor_tasks.corpora.totto import reader as totto
 from spor_tasks.corpora.viggo import VIGGO
 from spor_tasks.corpora.viggo import reader as viggo
 from spor_tasks.corpora.webnlg import reader as webnlg
+from tests.support.rows import write_rows
 
 Json = dict[str, Any]
-
-
-def written(path: Path, *rows: object) -> Path:
-    """A file with each row as a line, or as its bytes."""
-    lines = (row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
-    path.write_bytes(b"".join(line + b"\n" for line in lines))
-    return path
 
 
 def read_own(path: Path) -> tuple[Sample, ...]:
@@ -169,7 +162,7 @@ VALUES = st.text("abc,() :", min_size=1).map(str.strip).filter(bool)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["esrb", "developer"]), VALUES), min_size=1))
-def test_slots_are_read_as_they_were_written(slots: list[tuple[str, str]]) -> None:
+def test_slots_are_read_as_they_were_write_rows(slots: list[tuple[str, str]]) -> None:
     (sample,) = read_viggo(f"inform({', '.join(f'{slot}[{value}]' for slot, value in slots)})")
     assert sample.units == tuple(slots)
 
@@ -217,7 +210,7 @@ TRAIN, TEST = {"split": "train"}, {"split": "test"}
 
 @pytest.mark.parametrize("row", [SHIP, CAFE, RYE, ORDERED, ENTITY, VALUE, NAMELESS])
 def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: Json) -> None:
-    (sample,) = read_own(written(tmp_path / "a.jsonl", row))
+    (sample,) = read_own(write_rows(tmp_path / "a.jsonl", row))
     assert encode_row(to_row(sample)) == encode_row(row)
     unit = Triple if len(row["data"][0]) == 3 else AttributeValue
     assert sample.units == tuple(unit(*parts) for parts in row["data"])
@@ -226,20 +219,20 @@ def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: Json) -> None:
 
 def test_challenges_and_categories_are_read_and_change_no_id(tmp_path: Path) -> None:
     plain = {field: ORDERED[field] for field in ("name", "data", "texts")}
-    path = written(tmp_path / "a.jsonl", ORDERED, plain | {"category": "Cafe", "note": None})
+    path = write_rows(tmp_path / "a.jsonl", ORDERED, plain | {"category": "Cafe", "note": None})
     ordered, again = read_own(path)
     assert challenge_of(ordered, Orders) == Orders(((1, 0), (0, 1)), ((0, 1), (1, 0)))
     assert again.about("category") == "Cafe"
-    assert ordered.id != again.id == read_own(written(path, plain, plain))[1].id
-    (hidden,) = read_own(written(path, ENTITY))
+    assert ordered.id != again.id == read_own(write_rows(path, plain, plain))[1].id
+    (hidden,) = read_own(write_rows(path, ENTITY))
     assert challenge_of(hidden, Hidden).phrases == (("Gull", "Entity 1"),)
 
 
 def test_rows_go_to_the_part_they_name_and_to_training_by_default(tmp_path: Path) -> None:
-    path = written(tmp_path / "cafes.jsonl", CAFE, RYE)
+    path = write_rows(tmp_path / "cafes.jsonl", CAFE, RYE)
     corpus = own.read_corpus(path)
     assert (corpus.name, len(corpus.train), corpus.test) == ("cafes", 2, ())
-    written(path, CAFE | TEST, RYE | TRAIN, CAFE | TRAIN, CAFE | TEST)
+    write_rows(path, CAFE | TEST, RYE | TRAIN, CAFE | TRAIN, CAFE | TEST)
     corpus = own.read_corpus(path)
     assert [sample.units[0][1] for sample in corpus.train] == ["rye", "fish"]
     assert [sample.units[0][1] for sample in corpus.test] == ["fish", "fish"]
@@ -284,7 +277,7 @@ EXAMPLE: Json = {
 
 def test_an_example_of_totto_becomes_a_sample(tmp_path: Path) -> None:
     hidden = {key: EXAMPLE[key] for key in EXAMPLE if key[0] != "s" and key != "overlap_subset"}
-    path = written(tmp_path / "a.jsonl", EXAMPLE, hidden)
+    path = write_rows(tmp_path / "a.jsonl", EXAMPLE, hidden)
     (where, sample), (_, of_test_set) = totto.read(path).numbered()
     assert where == f"{path}:1"
     assert sample.units == (AttributeValue("Film", "Moss"), AttributeValue("Year", "1990"))
@@ -364,7 +357,7 @@ FAULTS: list[tuple[str, object, str]] = [
 @pytest.mark.parametrize(("reader", "line", "field"), FAULTS)
 def test_a_faulty_line_is_named(tmp_path: Path, reader: str, line: object, field: str) -> None:
     read, good = READERS[reader]
-    path = written(tmp_path / "a.jsonl", good, line)
+    path = write_rows(tmp_path / "a.jsonl", good, line)
     with pytest.raises(CorpusError, match=field) as caught:
         read(path)
     assert caught.value.where == f"{path}:2"
@@ -372,7 +365,7 @@ def test_a_faulty_line_is_named(tmp_path: Path, reader: str, line: object, field
 
 @pytest.mark.parametrize("reader", ["triples", "own"])
 def test_a_file_without_samples_is_refused(tmp_path: Path, reader: str) -> None:
-    path = written(tmp_path / "a.jsonl")
+    path = write_rows(tmp_path / "a.jsonl")
     with pytest.raises(CorpusError, match="has no samples") as caught:
         READERS[reader][0](path)
     assert caught.value.where == str(path)

@@ -19,13 +19,13 @@ from spor_tasks.corpora.sources import TOTTO as PUBLISHED
 from spor_tasks.corpora.tables import header_values
 from spor_tasks.corpora.totto import TOTTO, read_references, reader
 from spor_tasks.corpora.totto.table import headers_of, table_of
+from tests.support.rows import write_rows
 
 
 def written(path: Path, *numbers: int) -> Path:
     cells = {"table": [[{"value": "Moss"}]], "highlighted_cells": [[0, 0]]}
     rows = ({**cells, "example_id": n, "table_page_title": "ü" * n} for n in numbers)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_rows(path, *rows)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Classifiers of attributes: they learn, are kept whole, and are what the metric takes."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -18,6 +17,7 @@ from spor_tasks.corpora.compmctg.spaces import YELP
 from spor_tasks.metrics import mctg_readers
 from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert
+from tests.support.rows import write_rows
 from training import __main__, classifier
 from training.classifier import ClassifierConfig, Trained, load_config
 
@@ -39,20 +39,13 @@ ROWS = [row(values, number) for values in product(*YELP.aspects.values()) for nu
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sample, ...]:
-    return classifier.read_labelled("yelp", write(tmp_path_factory.mktemp("rows"), ROWS))
-
-
-def write(folder: Path, rows: Sequence[object]) -> Path:
-    path = folder / "cls.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return classifier.read_labelled(
+        "yelp", write_rows(tmp_path_factory.mktemp("rows") / "cls.jsonl", *ROWS)
+    )
 
 
 def train(
-    samples: Sequence[Sample],
-    out: Path,
-    *aspects: str,
-    config: ClassifierConfig = FAST,
+    samples: Sequence[Sample], out: Path, *aspects: str, config: ClassifierConfig = FAST
 ) -> list[Trained]:
     return [*classifier.train("yelp", aspects or ("tense",), samples, out, config)]
 
@@ -60,7 +53,7 @@ def train(
 def test_what_is_trained_is_what_the_metric_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, data = tmp_path / "out", write(tmp_path, ROWS)
+    out, data = tmp_path / "out", write_rows(tmp_path / "cls.jsonl", *ROWS)
     command = ["classifier", "--corpus", "yelp", "--out", str(out), "--data", str(data)]
     settings = ["epochs=6", "batch_size=8", "learning_rate=5e-3", "max_tokens=16"]
     settings += ["micro_batch=5"]  # a step is read in parts
@@ -97,10 +90,8 @@ def test_any_base_can_be_tuned(samples: tuple[Sample, ...], tmp_path: Path) -> N
     base = save_bert(tmp_path / "base", labels=("A", "B", "C"))
     config = ClassifierConfig(base=str(base), epochs={"tense": 1}, batch_size={"tense": 64})
     (made,) = train(samples, tmp_path / "out", config=config)
-    assert mctg_readers.aspects(made.folder.parent, "cpu", 8)["tense"].values == (
-        "Present",
-        "Past",
-    )
+    read = mctg_readers.aspects(made.folder.parent, "cpu", 8)["tense"]
+    assert read.values == ("Present", "Past")
     with pytest.raises(ConfigError):
         train(samples, tmp_path / "out", "pronoun", config=config)  # which the epochs lack
 
@@ -118,18 +109,17 @@ def test_the_published_recipes_are_of_every_aspect(file: Path) -> None:
 def test_texts_of_a_space_of_ones_own_are_beside_it(tmp_path: Path) -> None:
     space = tmp_path / "weather.yaml"
     space.write_text("aspects: {mood: [calm, angry], tense: [Past, Present]}", "utf-8")
-    rows = [
+    rows = (
         {"review": f"It was {mood}.", "mood": mood, "tense": tense}
-        for mood in ("calm", "angry")
-        for tense in ("Past", "Present")
-    ]
-    (tmp_path / "cls.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        for mood, tense in product(("calm", "angry"), ("Past", "Present"))
+    )
+    write_rows(tmp_path / "cls.jsonl", *rows)
     samples = classifier.read_labelled(str(space))
     assert [sample.target for sample in samples][::2] == ["It was calm.", "It was angry."]
     config = classifier.ClassifierConfig(epochs=1, dev_share=0.5)
     (trained,) = classifier.train(str(space), ["mood"], samples, tmp_path / "out", config)
     assert trained.folder == tmp_path / "out" / "mood"
-    manifest = json.loads((trained.folder / "spor.json").read_text("utf-8"))
+    manifest = read_manifest(trained.folder)
     assert (manifest["corpus"], manifest["values"]) == ("weather", ["calm", "angry"])
 
 
@@ -138,13 +128,16 @@ def test_what_no_classifier_learns_from_is_refused(
 ) -> None:
     past = [sample for sample in samples if combination_in(sample)[-1] == "Past"]
     none = ClassifierConfig(base=str(tmp_path / "none"))
+    textless, empty = tmp_path / "textless.jsonl", tmp_path / "empty.jsonl"
+    write_rows(textless, ROWS[0] | {"review": " "})
+    write_rows(empty)
     faults: list[Callable[[], object]] = [
         lambda: train(past, tmp_path),
         lambda: train([past[0]], tmp_path),
         lambda: train(samples, tmp_path, "gender"),
         lambda: train(samples, tmp_path, config=none),
-        lambda: classifier.read_labelled("yelp", write(tmp_path, [ROWS[0] | {"review": " "}])),
-        lambda: classifier.read_labelled("yelp", write(tmp_path, [])),
+        lambda: classifier.read_labelled("yelp", textless),
+        lambda: classifier.read_labelled("yelp", empty),
         lambda: classifier.read_labelled("compmctg_mini"),
         lambda: classifier.read_labelled(str(tmp_path / "cls.jsonl")),
     ]
