@@ -45,7 +45,7 @@ benchmarks: $(STAMP)
 	$(BIN)/python -m docs.benchmarks
 
 SOAKED := reliability aspects contracts core metrics prompts text \
-	harness/test_filters.py harness/test_task_files.py harness/test_upstream.py \
+	harness/test_filters.py harness/test_task_files.py harness/test_host.py \
 	report/test_leaderboard.py
 soak: $(STAMP)
 	SPOR_SOAK=1 $(BIN)/python -m pytest -n auto --dist loadgroup $(SOAKED:%=tests/%)

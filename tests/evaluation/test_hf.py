@@ -14,17 +14,23 @@ import pytest
 import torch
 import transformers
 from lm_eval.api.instance import Instance
+from tokenizers import Tokenizer, decoders
+from transformers import PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.corpora.compmctg.linearize import START
 from spor_tasks.evaluation import hf
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
-from spor_tasks.text import filters
+from spor_tasks.harness.tokens import Tokens
+from spor_tasks.text import filters, gpt2
 from tests.support import damage
 from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.tasks import evaluate
 from training.bases import load_base
 from training.config import ModelConfig
+from training.data import TrainingPair
+from training.encoding import encode
 
 KINDS = ("llama", "gpt2", "t5", "bart")
 NEW_TOKENS = 24
@@ -283,3 +289,57 @@ def test_a_damaged_folder_is_refused(
     with pytest.raises(ConfigError) as caught:
         load(base, peft=str(adapter))
     assert str(caught.value.where).startswith(str(tmp_path))
+
+
+# --- Prompts and texts in tokens of their own -----------------------------------------------------
+
+
+CODED = (f"{START} Negative Past", f"{START} Negative Present")
+TEXTS = ("The soup was cold.", "horrible soup.", "yes, it is")
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> PreTrainedTokenizerFast:
+    made = Tokenizer.from_str(gpt2.tokenizer().to_str())
+    made.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=START)
+
+
+class Reader(SporHF):
+    """The part of a model that reads prompts and texts."""
+
+    backend, _model = "causal", None
+
+    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
+        self.tokenizer = tokenizer
+
+    def tok_encode(self, string: str, **_: object) -> list[int]:
+        ids: list[int] = self.tokenizer(string, add_special_tokens=False)["input_ids"]
+        return ids
+
+
+@pytest.mark.parametrize("prompt", CODED)
+@pytest.mark.parametrize("text", [*TEXTS, " a b"])
+def test_it_reads_the_tokens_that_it_was_trained_on(
+    tokenizer: PreTrainedTokenizerFast, prompt: str, text: str
+) -> None:
+    prompt_ids, text_ids = Reader(tokenizer)._encode_pair(prompt, text)
+    (row,) = encode([TrainingPair(prompt, text)], tokenizer, "causal", None).rows
+    assert prompt_ids + text_ids == row.input_ids
+    assert text_ids == [label for label in row.labels if label >= 0][:-1]
+    assert tokenizer.decode(text_ids) == text
+
+
+def test_blanks_between_them_belong_to_the_text_as_in_lm_eval(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    pair = Reader(tokenizer)._encode_pair(f"{CODED[0]} ", "horrible")
+    assert [*map(tokenizer.decode, pair)] == [CODED[0], " horrible"]
+
+
+def test_texts_that_would_lose_their_beginning_are_counted(
+    tokenizer: PreTrainedTokenizerFast,
+) -> None:
+    requests = [(prompt, text) for prompt in CODED for text in TEXTS]
+    assert Tokens(tokenizer).count(requests, "causal")[1] == 4
+    assert Tokens(None).count(requests, "causal")[1] == 0

@@ -5,10 +5,16 @@
 """
 
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import lm_eval
 import pytest
 
 from spor_tasks import report
@@ -17,6 +23,7 @@ from spor_tasks.results import runs
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import find
 from tests.conftest import REPOSITORY
+from tests.support.damage import SOAK
 from tests.support.scripted import ScriptedLM, half_right, simple
 
 NEXT = REPOSITORY / "tests" / "data" / "lm_eval_next.json"
@@ -84,3 +91,33 @@ def test_files_of_both_are_one_report(ours: Path, theirs: Path) -> None:
     rows = [row for table in found.tables for row in table.rows if row.as_is.values]
     assert {row.task for row in rows} == {result.task for result in results(theirs)}
     assert {problem.kind for problem in found.problems} <= {"incomparable", "duplicate", "trial"}
+
+
+# --- The patch that we propose to lm-eval ---------------------------------------------------------
+
+
+UPSTREAM = REPOSITORY / "docs" / "upstream"
+
+
+def test_the_patch_fits_and_mends_the_installed_release(tmp_path: Path) -> None:
+    installed, copy = Path(lm_eval.__file__).parent, tmp_path / "lm_eval"
+    copy.mkdir()
+    for path in installed.iterdir():
+        if path.name != "models":
+            (copy / path.name).symlink_to(path)
+    shutil.copytree(installed / "models", copy / "models")
+    patch = UPSTREAM / "hf-generation.diff"
+    subprocess.run(["git", "apply", patch], cwd=tmp_path, check=True)  # noqa: S607
+    name = "models/huggingface.py"
+    assert (copy / name).read_bytes() != (installed / name).read_bytes()
+    if SOAK > 1:  # half a minute
+        paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+        settings = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(
+            [sys.executable, str(UPSTREAM / "reproduce.py")],
+            env={**os.environ, **settings, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert re.findall(r"batch \d: +(\d+) of 24", done.stdout) == ["24"] * 6
