@@ -71,9 +71,6 @@ def test_accuracies_rounded_as_published(classifiers: Path, printed: Row, rows: 
     assert published == {name: rounded[name] for name in rounded.keys() - {"mctg_acc"}}
     assert round(fmean(published.values()), 4) == mean
     assert scores["mctg_acc"] == pytest.approx(100 * 66 / 144)  # 45.833; published are 45.84
-
-
-def test_numbers_of_classes_are_published(classifiers: Path, rows: list[Row]) -> None:
     for aspect, classifier in mctg_readers.aspects(classifiers, "cpu", 16).items():
         of_texts = classifier.numbers([row["text"] for row in rows])
         for numbers, row in zip(of_texts, rows, strict=True):
@@ -82,9 +79,8 @@ def test_numbers_of_classes_are_published(classifiers: Path, rows: list[Row]) ->
 
 def test_perplexities(tmp_path: Path, printed: Row, rows: list[Row]) -> None:
     metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
-    judgements = metric.judge(
-        [requesting(tense="Past")] * len(rows), [(row["text"],) for row in rows]
-    )
+    past = requesting(tense="Past")
+    judgements = metric.judge([past] * len(rows), [(row["text"],) for row in rows])
     for each, row in zip(judgements, rows, strict=True):
         expected = row["ppl"] and pytest.approx(row["ppl"], rel=1e-4)
         assert each.values["mctg_ppl"] == expected
@@ -92,6 +88,11 @@ def test_perplexities(tmp_path: Path, printed: Row, rows: list[Row]) -> None:
     assert score.value == pytest.approx(literal_eval(printed["ppl_printed"])["avg_ppl"], rel=1e-4)
     assert (score.n, score.unscored) == (41, 7)
     assert "weights:" in metric.signature
+    assert isinstance(metric.model, readers.Reader)
+    with torch.no_grad():  # an impossible token is no verdict
+        metric.model.checkpoint.model.lm_head.weight.mul_(1e4)
+    text = "It was a day like any other in the town"
+    assert judge(metric, past, text).values == {"mctg_ppl": None}
 
 
 PREFIX = "The pizza"
@@ -110,14 +111,10 @@ def scores(*cases: tuple[bool | None, str]) -> dict[str, float]:
 def test_the_gap_is_relative_to_what_was_seen() -> None:
     good, bad = " is good", " is bad"
     values = scores((False, good), (False, good), (False, bad), (True, good), (True, bad))
-    assert values["mctg_acc"] == 60
-    assert values["mctg_acc_id"] == pytest.approx(200 / 3)
-    assert values["mctg_acc_comp"] == 50
-    assert values["mctg_acc_sentiment"] == 60
-    assert values["mctg_gap"] == pytest.approx(25)
-
-
-def test_without_halves_there_is_no_gap_and_without_accuracy_no_number() -> None:
+    expected = {"mctg_acc": 60, "mctg_acc_id": 200 / 3, "mctg_acc_comp": 50, "mctg_gap": 25}
+    expected["mctg_acc_sentiment"] = 60
+    assert {name: values[name] for name in expected} == pytest.approx(expected)
+    # Without halves there is no gap, and without accuracy no number.
     assert scores((None, " …"))["mctg_acc"] == 0
     assert scores((None, " is good")).keys() == {"mctg_acc", "mctg_acc_sentiment"}
     assert math.isnan(scores((False, " is bad"), (True, " is good"))["mctg_gap"])
@@ -135,20 +132,13 @@ def test_the_error_of_a_gap_is_that_of_a_ratio_of_independent_means() -> None:
 
 
 def test_classes_are_found_by_name_or_in_the_published_order(tmp_path: Path) -> None:
-    named = save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
-    unnamed = save_bert(tmp_path / "unnamed" / "tense")
-    found = {
-        folder.parent.name: mctg_readers.aspects(folder.parent, "cpu", 1)["tense"].values
-        for folder in (named, unnamed)
-    }
-    assert found == {"named": ("Past", "Present"), "unnamed": ("Present", "Past")}
-
-
-def test_a_value_is_spelled_as_requested_and_unknown_ones_are_refused(tmp_path: Path) -> None:
-    save_bert(tmp_path / "tense", labels=("Past", "Present"))
-    metric = mctg_readers.attributes(str(tmp_path), device="cpu")
+    save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
+    save_bert(tmp_path / "unnamed" / "tense")
+    for name, values in (("named", ("Past", "Present")), ("unnamed", ("Present", "Past"))):
+        assert mctg_readers.aspects(tmp_path / name, "cpu", 1)["tense"].values == values
+    metric = mctg_readers.attributes(str(tmp_path / "named"), device="cpu")
     value = judge(metric, requesting(tense="past"), "was").details["said"]["tense"]
-    assert value in {"past", "Present"}
+    assert value in {"past", "Present"}  # as requested
     for sample in (requesting(sentiment="Positive"), requesting(tense="Future")):
         with pytest.raises(ConfigError) as error:
             judge(metric, sample, "was")
@@ -163,23 +153,13 @@ def test_folders_without_sound_models_are_refused(tmp_path: Path, printed: Row) 
     save_published(tmp_path / "lacks" / "tense", printed["roberta_config"], keys, 0)
     (tmp_path / "empty").mkdir()
     for name in ("mood", "broken", "lacks", "empty", "none"):
-        with pytest.raises(
-            ConfigError, match=r"classifier\.dense" if name == "lacks" else None
-        ) as error:
+        fault = r"classifier\.dense" if name == "lacks" else None
+        with pytest.raises(ConfigError, match=fault) as error:
             mctg_readers.attributes(str(tmp_path / name), device="cpu")
         assert error.value.where
     with pytest.raises(ConfigError) as error:
         mctg_readers.perplexity(str(tmp_path))
     assert error.value.remedy
-
-
-def test_an_impossible_token_is_no_verdict(tmp_path: Path) -> None:
-    metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu")
-    assert isinstance(metric.model, readers.Reader)
-    with torch.no_grad():
-        metric.model.checkpoint.model.lm_head.weight.mul_(1e4)
-    text = "It was a day like any other in the town"
-    assert judge(metric, requesting(tense="Past"), text).values == {"mctg_ppl": None}
 
 
 TOTALS = score_info("dist_3").totals

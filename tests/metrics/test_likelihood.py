@@ -1,11 +1,13 @@
-"""Adv-Acc, perplexity and discrimination: by hand, and of invented systems."""
+"""Adv-Acc, perplexity and discrimination: by hand, and as their definitions."""
 
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,32 +42,21 @@ def scores(*pairs: tuple[str, tuple[Likelihood, ...]]) -> dict[str, float]:
     return {score.name: score.value for score in scores_of(metric, judgements)}
 
 
-def test_the_length_of_a_side_decides_who_wins_by_which_mean() -> None:
+def test_means_over_tokens_and_bytes_differ_and_ties_lose_but_count_as_half_if_distinct() -> None:
     values = scores(("Most . | x", (Likelihood(-12.0, 6, 24), Likelihood(-10.0, 4, 24))))
-    assert values["adv_acc"] == 100  # -2.0 against -2.5 by token
-    assert values["adv_acc_byte"] == 0
-
-
-def test_ties_lose_but_count_as_half_among_distinct_pairs() -> None:
+    assert (values["adv_acc"], values["adv_acc_byte"]) == (100, 0)  # -2.0 against -2.5 by token
     values = scores(
         ("a b | a b", (SAME, SAME)), ("a b | b a", (SAME, SAME)), ("c d | d c", (LOW, SAME))
     )
-    assert values["adv_acc"] == pytest.approx(100 / 3)
+    assert values["adv_acc"] == values["adv_identical"] == pytest.approx(100 / 3)
     assert values["adv_acc_distinct"] == 75
-    assert values["adv_identical"] == pytest.approx(100 / 3)
-
-
-@pytest.mark.parametrize(
-    ("contrast", "identical"),
-    [
+    for contrast, identical in (
         (Contrast(UNITS, "a b"), 100),
         (Contrast(UNITS, "a b", "a template"), 0),
         (Contrast((AttributeValue("town", "1"),), "a b"), 0),
-    ],
-)
-def test_pairs_are_identical_if_nothing_differs(contrast: Contrast, identical: float) -> None:
-    sample = Sample("0", "logicnlg", UNITS, ("a b",), {}, contrast)
-    assert judge(ADVERSARIAL, sample, SAME, SAME).values["adv_identical"] == identical
+    ):
+        one = Sample("0", "logicnlg", UNITS, ("a b",), {}, contrast)
+        assert judge(ADVERSARIAL, one, SAME, SAME).values["adv_identical"] == identical
 
 
 def test_without_a_tokenizer_scores_by_byte_alone_have_a_value() -> None:
@@ -75,10 +66,7 @@ def test_without_a_tokenizer_scores_by_byte_alone_have_a_value() -> None:
     values = scores(("a | b", (BARE,)))
     assert math.isnan(values["ppl"])
     assert values["bpb"] == pytest.approx(3 / math.log(2) / 9)
-
-
-def test_a_sample_without_a_false_text_is_refused() -> None:
-    with pytest.raises(CorpusError):
+    with pytest.raises(CorpusError):  # without a false text
         ADVERSARIAL.judge([Sample("a", "logicnlg", UNITS, ("a",))], [(LOW, LOW)])
 
 
@@ -96,33 +84,23 @@ def test_perplexity_is_that_of_the_mean_over_tables(rows: list[tuple[int, float,
     tables = {table for table, _, _ in rows}
     assert GROUP_PERPLEXITY.value(rows) == pytest.approx(math.exp(fmean(map(mean, tables))))
     assert RATIO.value([row[1:] for row in rows]) == pytest.approx(mean(*tables))
-
-
-@given(LOSSES)
-def test_tables_drawn_twice_count_twice(rows: list[tuple[int, float, int]]) -> None:
-    """The statistics of whole tables add up to those of a corpus that has these tables."""
+    # The statistics of whole tables add up to those of a corpus that has these tables.
     statistics = GROUP_PERPLEXITY.statistics(rows)
     first = np.array([row[0] == rows[0][0] for row in rows])
     drawn = statistics.sum(axis=0) + statistics[first].sum(axis=0)
     copies = [(9, loss, tokens) for group, loss, tokens in rows if group == rows[0][0]]
     assert GROUP_PERPLEXITY.score(drawn) == pytest.approx(GROUP_PERPLEXITY.value([*rows, *copies]))
-
-
-def test_a_missing_verdict_has_no_statistics() -> None:
+    assert GROUP_PERPLEXITY.value([None, *rows]) == GROUP_PERPLEXITY.value(rows)
     assert math.isnan(GROUP_PERPLEXITY.value([None]))
-    assert GROUP_PERPLEXITY.value([None, (1, 2.0, 2)]) == pytest.approx(math.e)
     assert math.isnan(RATIO.value([None]))
 
 
 ASPECTS = {"sentiment": ("Negative", "Positive"), "topic": ("Books", "Music", "Movies")}
 COMBINATIONS = tuple(itertools.product(*ASPECTS.values()))
 SEEN = {COMBINATIONS[number] for number in (0, 2, 4)}
-OVER_HALVES = [
-    f"{name}_{half}" for name in ("disc_acc", "disc_acc_within", "disc_aspects") for half in HALVES
-]
-
+NAMES = ("disc_acc", "disc_acc_within", "disc_aspects")
+OVER_HALVES = [f"{name}_{half}" for name in NAMES for half in HALVES]
 Combination = tuple[str, ...]
-System = Callable[[Combination], float]
 
 
 def units(combination: Combination) -> tuple[AttributeValue, ...]:
@@ -137,74 +115,71 @@ def sample(own: Combination, *, halves: bool = True) -> Sample:
     return Sample(" ".join(own), "amazon", units(own), ("a text",), context, challenge)
 
 
-FIRST = sample(COMBINATIONS[0])
-
-
-def shares(cases: Iterable[tuple[Sample, System]]) -> dict[str, float]:
-    """Return the scores of systems, which give the log likelihood of a text by combination."""
+def shares(*cases: tuple[Sample, Mapping[Combination, float]]) -> dict[str, float]:
+    """Return the scores of texts by their log likelihoods after each combination."""
     tally = Tally((*DISCRIMINATION.scores, *map(score_info, OVER_HALVES)))
-    for each, log_of in cases:
+    for each, logs in cases:
         assert isinstance(each.challenge, Rivals)
-        combinations = (
-            tuple(unit[-1] for unit in of) for of in (each.units, *each.challenge.units)
-        )
-        logs = tuple(Likelihood(log_of(combination), None, 6) for combination in combinations)
-        judgement = judge(DISCRIMINATION, each, *logs)
+        asked = (tuple(unit[-1] for unit in of) for of in (each.units, *each.challenge.units))
+        likelihoods = (Likelihood(logs[combination], None, 6) for combination in asked)
+        judgement = judge(DISCRIMINATION, each, *likelihoods)
         json.dumps(judgement.details)
         tally.add(values_of(DISCRIMINATION, each, judgement, OVER_HALVES))
     return {score.name: score.value for score in tally.scores(DISCRIMINATION.signature)}
 
 
-def system(*logs: float) -> System:
-    return dict(zip(COMBINATIONS, logs, strict=True)).__getitem__
+def won(own: object, weights: Mapping[Any, float]) -> float:
+    """Return 100 of the likeliest, shared by those that are as likely."""
+    best = max(weights.values())
+    return 100 * (weights[own] == best) / [*weights.values()].count(best)
 
 
-def test_the_likeliest_combination_and_value_win() -> None:
-    values = shares([(FIRST, system(-1.0, -1.2, -9.0, -9.0, -1.1, -9.0))])
-    assert (values["disc_acc"], values["disc_acc_id"]) == (100, 100)
-    assert values["disc_aspects"] == 50  # two combinations with Music are likely
-    assert "disc_acc_comp" not in values
-    assert math.isnan(values["disc_gap"])
+def by_aspect(own: Combination, logs: Mapping[Combination, float]) -> float:
+    """Return the mean over aspects: a value is as likely as all combinations with it."""
+    possible = max(logs.values()) > -math.inf
+    found = []
+    for number, values in enumerate(ASPECTS.values()):
+        sums = {
+            value: math.fsum(
+                math.exp(log) if possible else 1
+                for each, log in logs.items()
+                if each[number] == value
+            )
+            for value in values
+        }
+        found.append(won(own[number], sums))
+    return fmean(found)
 
 
-def test_only_rivals_of_its_own_half_count_within_the_half() -> None:
-    values = shares([(FIRST, system(-2.0, -1.0, -3.0, -9.0, -9.0, -9.0))])
-    assert values["disc_acc"] == 0
-    assert values["disc_acc_within"] == values["disc_acc_within_id"] == 100
-    alone = replace(FIRST, challenge=Rivals(tuple(map(units, COMBINATIONS[1:])), (False,) * 5))
-    assert "disc_acc_within" not in shares([(alone, lambda _: -1.0)])
+LIKELY = st.sampled_from([-math.inf, -9.0, -1.2, -1.1, -1.0])
+LOGS = st.fixed_dictionaries(dict.fromkeys(COMBINATIONS, LIKELY))
 
 
-def test_a_system_that_reads_no_code_scores_chance_to_the_last_digit() -> None:
-    whole = shares((sample(own, halves=False), lambda _: -30.1) for own in COMBINATIONS)
-    assert not [name for name in whole if name.endswith(("_id", "_comp"))]
-    assert math.isnan(whole.get("disc_gap", math.nan))
-    values = shares((sample(own), lambda _: -30.1) for own in COMBINATIONS)
-    for end in ("", "_id", "_comp"):
-        assert values[f"disc_acc{end}"] == pytest.approx(100 / 6, abs=1e-12)
-        assert values[f"disc_acc_within{end}"] == pytest.approx(100 / 3, abs=1e-12)
-        assert values[f"disc_aspects{end}"] == pytest.approx((50 + 100 / 3) / 2, abs=1e-12)
-    assert values["disc_gap"] == pytest.approx(0, abs=1e-12)
+@given(st.lists(st.tuples(st.sampled_from(COMBINATIONS), LOGS), min_size=1, max_size=6))
+def test_shares_of_texts_are_those_of_the_definition(
+    drawn: list[tuple[Combination, dict[Combination, float]]],
+) -> None:
+    expected: dict[str, list[float]] = defaultdict(list)
+    for own, logs in drawn:
+        half = {each: log for each, log in logs.items() if (each in SEEN) == (own in SEEN)}
+        of_text = (won(own, logs), won(own, half), by_aspect(own, logs))
+        for name, value in zip(NAMES, of_text, strict=True):
+            expected[name].append(value)
+            expected[f"{name}_{'id' if own in SEEN else 'comp'}"].append(value)
+    means = {name: fmean(values) for name, values in expected.items()}
+    found = shares(*((sample(own), logs) for own, logs in drawn))
+    gap = means.get("disc_acc_id", math.nan) - means.get("disc_acc_comp", math.nan)
+    assert found == pytest.approx({**means, "disc_gap": gap}, nan_ok=True)
+    whole = shares(*((sample(own, halves=False), logs) for own, logs in drawn))
+    assert whole == pytest.approx({name: means[name] for name in NAMES})
 
 
-def test_the_gap_is_of_a_system_that_knows_seen_combinations_alone() -> None:
-    """Its preference for seen combinations decides all but what is within a half."""
-    own_first = [(sample(own), lambda each, own=own: float(each == own)) for own in COMBINATIONS]
-    assert shares(own_first)["disc_gap"] == 0
-    values = shares(
-        (sample(own), lambda each, own=own: (each == own) + 9.0 * (each in SEEN))
-        for own in COMBINATIONS
-    )
-    assert (values["disc_acc_id"], values["disc_acc_comp"], values["disc_gap"]) == (100, 0, 100)
-    assert values["disc_acc_within_id"] == values["disc_acc_within_comp"] == 100
-
-
-def test_no_number_has_no_verdict_and_an_impossible_text_loses() -> None:
-    broken = shares([(FIRST, lambda _: math.nan)])
+def test_without_rivals_of_its_half_or_numbers_there_is_no_verdict() -> None:
+    first, same = sample(COMBINATIONS[0]), dict.fromkeys(COMBINATIONS, -1.0)
+    alone = replace(first, challenge=Rivals(tuple(map(units, COMBINATIONS[1:])), (False,) * 5))
+    assert "disc_acc_within" not in shares((alone, same))
+    broken = shares((first, dict.fromkeys(COMBINATIONS, math.nan)))
     assert all(math.isnan(broken[name]) for name in ("disc_acc", "disc_aspects"))
-    lost = shares([(FIRST, lambda each: -math.inf if each == COMBINATIONS[0] else -4.0)])
-    assert lost["disc_acc"] == 0
-    assert shares([(FIRST, lambda _: -math.inf)])["disc_acc"] == pytest.approx(100 / 6)
 
 
 def test_the_gap_has_an_error_of_both_halves() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from operator import eq
 from typing import Any
 
@@ -19,37 +19,28 @@ from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import Column, ScoreInfo, Tally
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
-from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, Totals, Value
+from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, Value
 from spor_tasks.results.statistics import clusters_of
 from tests.support.scores import interval
 
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]
 
 
-@pytest.mark.parametrize(
-    ("totals", "values", "value", "each"),
-    [
+def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict() -> None:
+    for totals, values, value, each in (
         (MEAN, [50.0, None, 100.0], 75.0, [50.0, math.nan, 100.0]),
         (GROUP_MEANS, [(2, 1.0), (2, 0.0), None, (5, 0.0)], 0.25, [1.0, 0.0, math.nan, 0.0]),
-    ],
-)
-def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict(
-    totals: Totals, values: Sequence[Value], value: float, each: Sequence[float]
-) -> None:
-    column = Column.of(values, totals)
-    score = column.score("m", "s")
-    assert (score.name, score.signature, score.value) == ("m", "s", value)
-    assert (score.n, score.unscored) == (len(values) - 1, 1)
-    np.testing.assert_array_equal(column.each, each)
-
-
-@pytest.mark.parametrize("totals", [MEAN, GROUP_MEANS])
-@pytest.mark.parametrize("values", [[], [None]])
-def test_nothing_to_score_is_nan_and_never_zero(totals: Totals, values: list[Value]) -> None:
-    score = Column.of(values, totals).score("", "")
-    assert (score.n, score.unscored) == (0, len(values))
-    for number in (score.value, totals.value(values), totals.stderr(values)):
-        assert math.isnan(number)
+    ):
+        column = Column.of(values, totals)
+        score = column.score("m", "s")
+        assert (score.name, score.signature, score.value) == ("m", "s", value)
+        assert (score.n, score.unscored) == (len(values) - 1, 1)
+        np.testing.assert_array_equal(column.each, each)
+        for nothing in ([], [None]):
+            score = Column.of(nothing, totals).score("", "")
+            assert (score.n, score.unscored) == (0, len(nothing))
+            for number in (score.value, totals.value(nothing), totals.stderr(nothing)):
+                assert math.isnan(number)
 
 
 def test_scores_of_some_samples_are_given_where_there_are_such_samples() -> None:
@@ -83,24 +74,18 @@ def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means() -> None
 HALVES = [(half, value, 10 * half + value) for half in (0.0, 1.0) for value in (7.0, 7.0, 8.0)]
 
 
-@pytest.mark.parametrize(
-    ("totals", "values"),
-    [(MEAN, [3.0, 5.0, 10.0]), (GROUP_MEANS, TAUS), (GAP_OF_SAME, [*HALVES, (1.0, 7.0, 50.0)])],
-)
-def test_weights_are_those_of_the_score(totals: Totals, values: Sequence[Value]) -> None:
-    added = totals.statistics(values).sum(axis=0)
-    weights = totals.weights(added)
-    assert weights is not None
-    assert weights @ added == pytest.approx(totals.score(added))
-
-
-@pytest.mark.parametrize(
-    ("totals", "values"),
-    [(MEAN, [(2, 1.0)]), (MEAN, [0.5, (2, 1.0)]), (GROUP_MEANS, [0.5, 1.0]), (MEAN, ["a"])],
-)
-def test_values_of_another_kind_of_score_are_an_error(totals: Totals, values: Any) -> None:  # noqa: ANN401
-    with pytest.raises(ResultError):
-        Column.of(values, totals)
+def test_weights_are_those_of_the_score_and_values_of_another_kind_an_error() -> None:
+    for totals, values in (
+        (MEAN, [3.0, 5.0, 10.0]),
+        (GROUP_MEANS, TAUS),
+        (GAP_OF_SAME, [*HALVES, (1.0, 7.0, 50.0)]),
+    ):
+        added = totals.statistics(values).sum(axis=0)
+        assert totals.weights(added) @ added == pytest.approx(totals.score(added))
+    others: list[list[Any]] = [[(2, 1.0)], [0.5, (2, 1.0)], ["a"]]
+    for totals, values in (*((MEAN, each) for each in others), (GROUP_MEANS, [0.5, 1.0])):
+        with pytest.raises(ResultError):
+            Column.of(values, totals)
 
 
 SPLIT = splits.shipped(SPACE, "acd")[0]
@@ -164,12 +149,6 @@ def test_intervals_of_a_system_that_reads_no_code_hold_zero_as_often_as_they_say
     assert misses <= 7  # 2 are expected; more have a probability of 0.1 %
 
 
-def test_a_half_of_one_combination_has_no_interval() -> None:
-    drawn = [(float(n == 0), 1.0, 10.0 * n) for n in range(12) for _ in range(3)]
-    clusters = np.repeat(np.arange(12), 3)
-    assert interval(Column.of(drawn, GAP_OF_SAME), clusters, seed=0) is None
-
-
 SHARED = [(0.0, 7.0, 100.0), (0.0, 7.0, 50.0), (1.0, 7.0, 25.0)]
 
 
@@ -188,9 +167,13 @@ def test_values_that_only_one_half_asks_for_are_left_out(drawn: list[Value], gap
     assert GAP_OF_SAME.value(drawn) == pytest.approx(gap, nan_ok=True)
 
 
-@pytest.mark.parametrize("value", [(2.0, 1.0, 5.0), (0.0, 1.0), (0.0, 1.0, 5.0, 2.0, 5.0), 0.5])
-def test_damaged_values_are_refused(value: Value) -> None:
-    with pytest.raises((TypeError, ValueError)):
-        GAP_OF_SAME.statistics([(0.0, 1.0, 100.0), value])
+def test_a_half_of_one_combination_has_no_interval_and_damaged_values_are_refused() -> None:
+    drawn = [(float(n == 0), 1.0, 10.0 * n) for n in range(12) for _ in range(3)]
+    clusters = np.repeat(np.arange(12), 3)
+    assert interval(Column.of(drawn, GAP_OF_SAME), clusters, seed=0) is None
+    damaged: tuple[Value, ...] = ((2.0, 1.0, 5.0), (0.0, 1.0), (0.0, 1.0, 5.0, 2.0, 5.0), 0.5)
+    for value in damaged:
+        with pytest.raises((TypeError, ValueError)):
+            GAP_OF_SAME.statistics([(0.0, 1.0, 100.0), value])
     with pytest.raises(ValueError, match="two numbers for each question"):
         GAP_OF_SAME.statistics([(0.0, 1.0)])

@@ -44,20 +44,20 @@ def test_shares_are_of_all_outputs() -> None:
     assert shares(*((sample(), text) for text in texts)) == (40, 60)
 
 
-@pytest.mark.parametrize(
-    ("text", "true"),
-    [
-        ("the average number of coins is above 13 .", True),  # 13.67
-        ("the average number of coins is above 14 .", False),
-        ("most of the bakers have fewer than 12 coins .", False),  # one of three
-        ("only Cy has more than 12 coins .", True),  # Bo has 12
-        ("every baker has more than twenty coins .", None),
-        ("Bo has NaN more coins than Ann .", None),
-    ],
-)
-def test_a_sentence_is_true_false_or_not_of_the_language(text: str, true: bool | None) -> None:  # noqa: FBT001
+SENTENCES: dict[str, bool | None] = {
+    "the average number of coins is above 13 .": True,  # 13.67
+    "the average number of coins is above 14 .": False,
+    "most of the bakers have fewer than 12 coins .": False,  # one of three
+    "only Cy has more than 12 coins .": True,  # Bo has 12
+    "every baker has more than twenty coins .": None,
+    "Bo has NaN more coins than Ann .": None,
+}
+
+
+@pytest.mark.parametrize("text", SENTENCES)
+def test_a_sentence_is_true_false_or_not_of_the_language(text: str) -> None:
     read = meaning(text, TABLE)
-    assert (read and read.true) is true
+    assert (read and read.true) is SENTENCES[text]
 
 
 def test_the_program_of_an_output_is_logged() -> None:
@@ -80,19 +80,12 @@ def test_any_output_has_a_verdict_or_none(text: str) -> None:
     assert read is None or isinstance(read.true, bool)
 
 
-@pytest.mark.parametrize(
-    ("odd", "text"),
-    [
-        (sample(corpus="logicnlg"), "Cy has the most coins ."),
-        (replace(sample(), context={}), "Cy has the most coins ."),
-        (sample(*ROWS, ("Di", "Selby", "7", "more")), "Di has more coins than Ann ."),
-        (sample(*ROWS, ("Di", "Selby", "many")), "Di has more coins than Ann ."),
-    ],
-)
-def test_another_corpus_and_a_missing_or_damaged_table_are_refused(odd: Sample, text: str) -> None:
-    with pytest.raises(CorpusError) as error:
-        TRUTH.judge_one(odd, text)
-    assert error.value.where
-    assert error.value.remedy
-    if odd.corpus == "logicnlg_mini" and odd.context:  # the table does not matter without a program
+def test_another_corpus_and_a_missing_or_damaged_table_are_refused() -> None:
+    damaged = [sample(*ROWS, ("Di", "Selby", *more)) for more in (("7", "more"), ("many",))]
+    for odd in (sample(corpus="logicnlg"), replace(sample(), context={}), *damaged):
+        with pytest.raises(CorpusError) as error:
+            TRUTH.judge_one(odd, "Di has more coins than Ann .")
+        assert error.value.where
+        assert error.value.remedy
+    for odd in damaged:  # the table does not matter without a program
         assert TRUTH.judge_one(odd, "Nothing of the kind .").values["truth_readable"] == 0

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import typed
-from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.operators import OPERATORS
 from spor_tasks.metrics.programs.ranking import KINDS, fit
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import Limits, Stop
-from spor_tasks.metrics.programs.triggers import left_out
 from tests.metrics.programs.conftest import Typed
 from tests.support import golden
 from tests.support.damage import SOAK
@@ -23,42 +21,16 @@ from tests.support.linked import linked, mentions
 
 ROWS = (("ann", "3", "oslo"), ("bo", "5", "oslo"), ("cy", "4", "bern"))
 GAMES = typed(Table(("team", "points", "city"), ROWS))
+COLUMNS = {"text_columns": ("team",), "number_columns": ("points",)}
 MOST = linked(
     sentence="<ENTITY0> have the most <ENTITY1> .",
     tags=("VBP", "DT", "JJS", "."),
     texts=(("team", "bo"),),
-    numbers=(),
-    text_columns=("team",),
-    number_columns=("points",),
+    **COLUMNS,
 )
-COUNT = linked(
-    sentence="there be <COUNT0> team in <ENTITY0> .",
-    texts=(("city", "oslo"),),
-    numbers=((None, 2),),
-    text_columns=("city",),
-)
+IN_CITY = {"texts": (("city", "oslo"),), "text_columns": ("city",)}
+COUNT = linked(sentence="there be <COUNT0> team in <ENTITY0> .", numbers=((None, 2),), **IN_CITY)
 FAST = Limits(states=5000)
-
-
-@pytest.mark.parametrize(
-    ("operator", "sentence", "tags", "is_left_out"),
-    [
-        ("argmax", "<ENTITY0> have <ENTITY1> .", ("VBP", "."), True),
-        ("argmax", MOST.sentence, MOST.tags, False),
-        ("argmax", "the top <ENTITY0>", (), False),
-        ("only", "only <ENTITY0> win", (), False),
-        ("only", "only 3 win", (), True),
-        ("all_less", "all of them", (), True),
-        ("all_less", "all be less than that", (), False),
-    ],
-)
-def test_an_operator_needs_a_word_that_means_it(
-    operator: str,
-    sentence: str,
-    tags: tuple[str, ...],
-    is_left_out: bool,  # noqa: FBT001
-) -> None:
-    assert (operator in left_out(sentence, tags)) is is_left_out
 
 
 def test_a_search_without_links_or_with_an_unknown_column_finds_nothing() -> None:
@@ -68,17 +40,14 @@ def test_a_search_without_links_or_with_an_unknown_column_finds_nothing() -> Non
     assert search(GAMES, unknown, FAST).programs == ()
 
 
-@pytest.mark.parametrize(
-    ("sentence", "program"),
-    [
+def test_the_verdict_of_a_program_is_that_of_its_text() -> None:
+    for sentence, program in (
         (MOST, "eq{bo; hop{argmax{all_rows; points}; team}}"),
         (COUNT, "eq{2; count{filter_eq{all_rows; city; oslo}}}"),
-    ],
-)
-def test_the_verdict_of_a_program_is_that_of_its_text(sentence: Linked, program: str) -> None:
-    programs = dict(search(GAMES, sentence, FAST).programs)
-    assert programs[program]
-    assert programs == {each: verdict(each, GAMES) for each in programs}
+    ):
+        programs = dict(search(GAMES, sentence, FAST).programs)
+        assert programs[program]
+        assert programs == {each: verdict(each, GAMES) for each in programs}
 
 
 TEXTS = st.tuples(st.sampled_from(["team", "city", "coach"]), st.text(max_size=6))
@@ -94,8 +63,7 @@ def test_any_link(
         tags=("JJS", "JJR"),
         texts=tuple(texts),
         numbers=tuple(numbers),
-        text_columns=("team",),
-        number_columns=("points",),
+        **COLUMNS,
     )
     result, again = (search(GAMES, sentence, Limits(states=300)) for _ in range(2))
     assert result == again
@@ -148,9 +116,6 @@ def test_a_program_fits_by_the_words_of_a_sentence(sentence: str, better: str, w
 @pytest.mark.parametrize("program", ["", "{", "eq{1; 2}", "x{" * 70])
 def test_hostile_programs_and_sentences_have_numbers(sentence: str, program: str) -> None:
     assert isinstance(fit(sentence, program), float)
-
-
-def test_every_operator_of_a_kind_is_one() -> None:
     assert frozenset().union(*KINDS.values()) <= OPERATORS.keys()
 
 
