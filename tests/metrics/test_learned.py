@@ -19,18 +19,9 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import entailment, readers
 from spor_tasks.metrics.entailment import flattened, rows_of
-from spor_tasks.metrics.learned import (
-    Attributes,
-    Bleurt,
-    Claim,
-    Facts,
-    Learned,
-    NliAcc,
-    TextPerplexity,
-)
+from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, Learned, NliAcc, TextPerplexity
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.metrics.readers import label_of
-from tests.support import totto
 from tests.support.classifiers import save_bert, save_tapas, save_tapex
 from tests.support.scores import answers_of, judge, scores_of, values_of
 from tests.support.totto import sample
@@ -66,7 +57,8 @@ def stated(
     return Sample(number, "logicnlg", units, ("A city .",), {"title": "norway", "table": table})
 
 
-RATED = totto.sample("Ann won 7 times .", "Ann has 7 wins .")
+RATED = sample("Ann won 7 times .", "Ann has 7 wins .")
+SECOND = ("ann has 7 wins.", "ann's win")
 CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True})
 
 
@@ -76,19 +68,13 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
         (Facts, about(PORT), "A built it.", [("A built it.", "Old Port, built by, A B C")]),
         (Facts, about(FOOD, name="The_Gull"), "It is.", [("It is.", "The Gull, food, Basque")]),
         (Facts, about(FOOD), "It is.", [("It is.", "food, Basque")]),
-        (
-            Bleurt,
-            RATED,
-            "ANN 's win",
-            [("ann won 7 times.", "ann's win"), ("ann has 7 wins.", "ann's win")],
-        ),
+        (Bleurt, RATED, "ANN 's win", [("ann won 7 times.", "ann's win"), SECOND]),
         (NliAcc, stated(), "It is .", [(stated(), "It is .")]),
         (TextPerplexity, CONTINUED, " x" * 7, ["a b c" + " x" * 7]),
         (TextPerplexity, CONTINUED, " x" * 6, []),  # nine words
         *((Facts, about(PORT), output, []) for output in ("", "\n\t", "…!")),
         (NliAcc, stated(), ". ,", []),
-        (NliAcc, stated(rows=[]), "Oslo is a city .", []),
-        (NliAcc, stated(rows=[["a", "b", "c", "d"]]), "Oslo is a city .", []),
+        *((NliAcc, stated(rows=rows), "A city .", []) for rows in ([], [["a", "b", "c", "d"]])),
     ],
 )
 def test_items_of_a_model(
@@ -103,10 +89,7 @@ def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends() -> None:
     assert flattened(HEADER, rows_of(stated())) == (
         "col : city | people | area row 1 : oslo ås | 7 | 1.5 row 2 : bergen | 3 | "
     )
-    header = ["city", "city"]
-    rows = rows_of(stated(header, [["oslo"], ["a", "b"]]))
-    assert rows == [("oslo", ""), ("a", "b")]
-    assert flattened(header, rows).startswith("col : city | city row 1 : oslo | ")
+    assert rows_of(stated(["city", "city"], [["oslo"], ["a", "b"]])) == [("oslo", ""), ("a", "b")]
 
 
 def test_a_unit_is_expressed_if_its_probability_is_above_one_half() -> None:
@@ -126,12 +109,10 @@ def test_an_output_is_entailed_if_its_probability_is_above_one_half() -> None:
     (score,) = scores_of(metric, judgements)
     assert (score.value, score.n, score.unscored) == (40, 5, 1)
     assert metric.signature.startswith("nli_acc|model:fixed|")
-
-
-@pytest.mark.parametrize("rows", [[], [["a", "b", "c", "d"]]])
-@pytest.mark.parametrize("output", ["", "Oslo is a city ."])
-def test_a_table_that_cannot_be_read_has_no_verdict(rows: list[list[str]], output: str) -> None:
-    assert judge(NliAcc(Fixed()), stated(rows=rows), output).details == {"nli_acc": None}
+    for rows in ([], [["a", "b", "c", "d"]]):  # which no model can read
+        for output in ("", "Oslo is a city ."):
+            details = judge(NliAcc(Fixed()), stated(rows=rows), output).details
+            assert details == {"nli_acc": None}
 
 
 def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity() -> None:
@@ -149,30 +130,35 @@ def test_without_a_model_the_error_names_the_option(metric: type[Learned]) -> No
     assert f"--metric {metric.name} --" in str(error.value.remedy)
 
 
-CLASSES: list[tuple[str, str | int | None, int | None]] = [
-    ("CONTRADICTION NEUTRAL ENTAILMENT", None, 2),
-    ("entailment not_entailment", None, 0),
-    ("REFUTES SUPPORTS", None, 1),
-    ("LABEL_0 LABEL_1", None, 1),
-    ("LABEL_0", None, 0),
-    ("score", None, 0),
-    ("entailment neutral", "Neutral", 1),
-    ("LABEL_0 LABEL_1 LABEL_2", "0", 0),
-    ("LABEL_0 LABEL_1 LABEL_2", 2, 2),
-    ("1 0", "0", 1),
-    ("LABEL_0 LABEL_1 LABEL_2", None, None),
-    ("true false", None, None),
-    ("entailment supported", None, None),
-    ("neutral contradiction not_entailment", None, None),
-    *(("no yes", requested, None) for requested in ("maybe", "2", -1, "")),
-]
+THREE = "LABEL_0 LABEL_1 LABEL_2"
 
 
-@pytest.mark.parametrize(("labels", "requested", "index"), CLASSES)
-def test_classes_are_named(labels: str, requested: str | int | None, index: int | None) -> None:
-    if index is not None:
-        assert label_of(labels.split(), requested) == index
-        return
+@pytest.mark.parametrize(
+    ("labels", "requested", "index"),
+    [
+        ("CONTRADICTION NEUTRAL ENTAILMENT", None, 2),
+        ("entailment not_entailment", None, 0),
+        ("REFUTES SUPPORTS", None, 1),
+        ("LABEL_0 LABEL_1", None, 1),
+        *((only, None, 0) for only in ("LABEL_0", "score")),
+        ("entailment neutral", "Neutral", 1),
+        *((THREE, requested, 2) for requested in ("2", 2)),
+        ("1 0", "0", 1),
+    ],
+)
+def test_classes_are_named(labels: str, requested: str | int | None, index: int) -> None:
+    assert label_of(labels.split(), requested) == index
+
+
+@pytest.mark.parametrize(
+    ("labels", "requested"),
+    [
+        *((labels, None) for labels in (THREE, "true false", "entailment supported")),
+        ("neutral contradiction not_entailment", None),
+        *(("no yes", requested) for requested in ("maybe", "2", -1, "")),
+    ],
+)
+def test_an_unknown_class_is_refused(labels: str, requested: str | int | None) -> None:
     with pytest.raises(ConfigError) as error:
         label_of(labels.split(), requested)
     assert all(f"{i} {label}" in str(error.value) for i, label in enumerate(labels.split()))
@@ -201,7 +187,7 @@ def load(folder: Path, **settings: Any) -> NliAcc:  # noqa: ANN401
     return entailment.load(str(folder), **{"device": "cpu", **settings})
 
 
-def likely(folder: Path, *claims: Claim) -> Sequence[Any]:
+def likely(folder: Path, *claims: tuple[Sample, str]) -> Sequence[Any]:
     return answers_of(load(folder), claims)
 
 
@@ -228,23 +214,21 @@ def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
     assert answers_of(metric, claims[:1]) == pytest.approx(expected[:1], abs=1e-5)
 
 
-def test_tapas_reads_a_frame_of_texts(folders: dict[str, Path]) -> None:
-    folder, text = folders["tapas"], "oslo has 7 people"
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+def test_tapas_reads_a_frame_of_texts_and_tapex_lower_case_and_15_tokens_of_a_cell(
+    folders: dict[str, Path],
+) -> None:
+    text = "oslo has 7 people"
     frame = pd.DataFrame({name: [row[i] for row in ROWS] for i, name in enumerate(HEADER)})
-    logits = plain(folder, tokenizer(frame, text, return_tensors="pt"))
-    expected = torch.softmax(logits, dim=0)[1].item()
-    assert likely(folder, (stated(), text))[0] == pytest.approx(expected, abs=1e-4)
-
-
-def test_tapex_reads_lower_case_and_15_tokens_of_a_cell(folders: dict[str, Path]) -> None:
-    folder = folders["tapex"]
-    tokenizer = transformers.BartTokenizer.from_pretrained(folder)
-    text = "oslo ! col : city row 1 : 123456789 12345"
-    logits = plain(folder, tokenizer(text, return_tensors="pt"))
-    claim = (stated(["City"], [["123456789 123456789"]]), "Oslo !")
-    expected = torch.softmax(logits, dim=0)[1].item()
-    assert likely(folder, claim)[0] == pytest.approx(expected, abs=1e-4)
+    tapas = transformers.AutoTokenizer.from_pretrained(folders["tapas"])
+    long = stated(["City"], [["123456789 123456789"]])
+    tapex = transformers.BartTokenizer.from_pretrained(folders["tapex"])
+    inputs = tapex("oslo ! col : city row 1 : 123456789 12345", return_tensors="pt")
+    for name, given, claim in (
+        ("tapas", tapas(frame, text, return_tensors="pt"), (stated(), text)),
+        ("tapex", inputs, (long, "Oslo !")),
+    ):
+        expected = torch.softmax(plain(folders[name], given), dim=0)[1].item()
+        assert likely(folders[name], claim)[0] == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize(("name", "most"), [("tapas", 512), ("tapex", 1024)])
