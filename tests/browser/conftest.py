@@ -45,13 +45,11 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
     """Open a page; in the end nothing may have gone wrong in it, or left it."""
-    contexts = []
-    faults: list[str] = []
+    contexts, faults, requested = [], [], []
 
     def opened(
         address: str = "",
         size: tuple[int, int] = DESKTOP,
-        *,
         scheme: str = "light",
         file: Path = report_page,
     ) -> Page:
@@ -61,15 +59,11 @@ def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
         page = context.new_page()
         page.on("console", lambda message: faults.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
-        page.on("request", lambda request: check(request.url, file))
+        page.on("request", lambda request: requested.append((request.url, file.as_uri())))
         page.goto(f"{file.as_uri()}{address}")
         page.evaluate("started")
         settle(page)
         return page
-
-    def check(url: str, file: Path) -> None:
-        if not url.startswith((file.as_uri(), "data:")):
-            faults.append(f"request: {url}")
 
     yield opened
     for context in contexts:
@@ -77,3 +71,4 @@ def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
             assert page.evaluate("window.broken") is None
         context.close()
     assert faults == []
+    assert [url for url, own in requested if not url.startswith((own, "data:"))] == []

@@ -15,19 +15,14 @@ def kind(page: Page, name: str) -> None:
     page.locator("#kinds label", has_text=re.compile(rf"^{re.escape(name)}[\d,]+$")).click()
 
 
-def selected(page: Page) -> str:
-    return page.locator(".row:has(:checked) .text").inner_text()
-
-
 def test_a_table_sorts_by_numbers_and_by_words_with_empty_cells_last(open_page: Opener) -> None:
     page = open_page()
     table = page.locator("#tables table").first
     header = table.locator("th", has_text="Atom").first
+    cells = table.locator("tbody:first-of-type td:nth-child(4)")
 
     def values() -> list[float]:
-        cells = table.locator("tbody:first-of-type td:nth-child(4)")
-        found: list[float] = cells.evaluate_all("all => all.map((cell) => +cell.dataset.value)")
-        return found
+        return cells.evaluate_all("all => all.map((cell) => +cell.dataset.value)")
 
     header.locator("button").click()
     assert header.get_attribute("aria-sort") == "descending"
@@ -79,7 +74,8 @@ def test_search_finds_words_of_outputs_units_and_references(open_page: Opener) -
     page.locator("#query").fill("astral letter")
     expect(page.locator("#count")).not_to_have_text(re.compile(rf"^{ALL}"))
     assert 0 < count(page) < ALL / 3
-    assert set(page.locator(".row .text").all_inner_texts()) == {selected(page)}
+    chosen = page.locator(".row:has(:checked) .text").inner_text()
+    assert set(page.locator(".row .text").all_inner_texts()) == {chosen}
     page.locator("#query").fill("BRUNNVIK wickham")  # an object and a subject of one input
     expect(page.locator("#sample")).to_contain_text("Brunnvik")
     page.locator("#query").fill("no such word anywhere")
@@ -141,11 +137,9 @@ def test_samples_of_other_aspects_show_their_orders_and_phrases(open_page: Opene
 
 def test_everything_can_be_done_with_the_keyboard(open_page: Opener) -> None:
     page = open_page()
-    page.keyboard.press("j")
-    page.keyboard.press("j")
-    shown(page, 2)
-    page.keyboard.press("k")
-    shown(page, 1)
+    for number, key in ((1, "j"), (2, "j"), (1, "k")):
+        page.keyboard.press(key)
+        shown(page, number)
     page.keyboard.press("/")
     expect(page.locator("#query")).to_be_focused()
     page.keyboard.type("j")  # a letter here, no command
@@ -161,28 +155,26 @@ def test_everything_can_be_done_with_the_keyboard(open_page: Opener) -> None:
     expect(page.locator("#sample.plain")).to_be_attached()
 
 
-def test_what_models_wrote_is_text_and_nothing_else(open_page: Opener) -> None:
+def test_what_models_wrote_is_text_and_characters_that_are_not_seen_are_shown(
+    open_page: Opener,
+) -> None:
     page = open_page()
+    output, query = page.locator("#sample .output").first, page.locator("#query")
     for hostile in HOSTILE:
         word = max(hostile.split(), key=len)
-        page.locator("#query").fill(word)
-        expect(page.locator("#sample .output").first).to_contain_text(word[:8])
+        query.fill(word)
+        expect(output).to_contain_text(word[:8])
     assert page.locator("#sample :is(img, script, b b, i)").count() == 0
     assert page.locator("#samples img, #samples script").count() == 0
     assert page.locator("img:not(#plots img)").count() == 0
     assert EVIL_MODEL[:20] in "".join(page.locator("#tables th").all_inner_texts())
-
-
-def test_characters_that_are_not_seen_are_shown(open_page: Opener) -> None:
-    page = open_page()
-    controls = page.locator("#sample .output").first.locator(".control")
-    page.locator("#query").fill("Greyport\u202elies")
-    expect(controls).to_have_text(["U+202E", "U+2066", "U+200B"])
-    page.locator("#query").fill("astral")
-    expect(controls.first).to_have_text("U+D800")
-    assert "😀" in page.locator("#sample .output").first.inner_text()
-    assert page.locator("#sample .output mark").first.inner_text().startswith("Cold Sound")
-    page.locator("#query").fill("")
+    query.fill("Greyport\u202elies")
+    expect(output.locator(".control")).to_have_text(["U+202E", "U+2066", "U+200B"])
+    query.fill("astral")
+    expect(output.locator(".control").first).to_have_text("U+D800")
+    assert "😀" in output.inner_text()
+    assert output.locator("mark").first.inner_text().startswith("Cold Sound")
+    query.fill("")
     models = page.locator("#filter-model option").all_inner_texts()
     (evil,) = (name for name in models if "U+202E" in name)
     assert "</script><img" in evil
@@ -202,7 +194,7 @@ _UNSEEN = r"""() => {
 }"""
 
 
-def test_the_address_keeps_filters_and_sample(open_page: Opener) -> None:
+def test_the_address_keeps_filters_and_sample_and_may_make_no_sense(open_page: Opener) -> None:
     page = open_page()
     choose(page, "arm", "match")
     page.locator("#query").fill("basin")
@@ -215,9 +207,6 @@ def test_the_address_keeps_filters_and_sample(open_page: Opener) -> None:
     expect(page.locator("#query")).to_have_value("basin")
     assert (count(page), shown(page)) == (left, sample)
     assert page.locator("#filter-arm").input_value() == "match"
-
-
-def test_an_address_that_makes_no_sense_does_no_harm(open_page: Opener) -> None:
     page = open_page("#%")
     for address in ("sample=99999", "kind=77&units=x&arm=none", "order=%00", "a=%"):
         page.evaluate("address => { location.hash = address; }", address)
@@ -225,7 +214,7 @@ def test_an_address_that_makes_no_sense_does_no_harm(open_page: Opener) -> None:
         expect(page.locator("#kinds :checked")).to_have_count(1)
 
 
-def test_the_page_fits_every_screen(open_page: Opener) -> None:
+def test_the_page_fits_every_screen_and_what_it_has_is_named(open_page: Opener) -> None:
     for size, part in product((DESKTOP, PHONE), ("part=main", "aspect=rule+learnability")):
         page = open_page(f"#{part}", size)
         expect(page.locator("#sample .output").first).to_be_visible()
@@ -234,10 +223,6 @@ def test_the_page_fits_every_screen(open_page: Opener) -> None:
     expect(page.locator("#sample .head h3")).to_be_in_viewport()
     first, second = (page.locator(".outputs").nth(number).bounding_box() for number in range(2))
     assert first["y"] + first["height"] <= second["y"]
-
-
-def test_controls_headers_and_pictures_have_names(open_page: Opener) -> None:
-    page = open_page()
     nameless = page.evaluate(
         """() => [...document.querySelectorAll('button, select, input, summary, a')]
           .filter((each) => !(each.textContent.trim() || each.labels?.length || each.ariaLabel))

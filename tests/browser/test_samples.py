@@ -1,6 +1,8 @@
 """Kinds of samples in a real browser: tables, cells, pairs of texts, attributes, twins."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,20 +15,18 @@ from tests.browser.steps import PHONE, Opener, choose, shown
 from tests.support import attribute_runs, cell_runs, table_runs, twin_runs
 from tests.support.invented_runs import HOSTILE
 
-Open = Callable[..., Page]
+Reported = Callable[[Callable[[Path], object]], Opener]
 
 
 @pytest.fixture
-def reported(
-    tmp_path: Path, open_page: Opener, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Callable[[Path], object]], Open]:
+def reported(tmp_path: Path, open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> Reported:
     """Report runs that a function writes, without plots, which take seconds; return the opener."""
     monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
-    def made(write: Callable[[Path], object]) -> Open:
+    def made(write: Callable[[Path], object]) -> Opener:
         write(tmp_path / "runs")
         report.write([tmp_path / "runs"], tmp_path)
-        return lambda *state, **how: open_page(*state, **how, file=tmp_path / report.PAGE)
+        return partial(open_page, file=tmp_path / report.PAGE)
 
     return made
 
@@ -35,7 +35,7 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-def test_attributes_are_compared_with_the_requested_ones(reported: Callable[..., Open]) -> None:
+def test_attributes_are_compared_with_the_requested_ones(reported: Reported) -> None:
     page = reported(attribute_runs.write)("#sample=0")
     judged = page.locator("#sample .note", has_text="judged as")
     text = "judged as: sentiment Negative, tense Past (requested: Present), topic Food"
@@ -51,7 +51,7 @@ def test_attributes_are_compared_with_the_requested_ones(reported: Callable[...,
     assert judged.locator("script, img").count() == 0
 
 
-def test_highlighted_cells_say_what_the_output_expresses(reported: Callable[..., Open]) -> None:
+def test_highlighted_cells_say_what_the_output_expresses(reported: Reported) -> None:
     samples = TOTTO_MINI.part("test")[:4]
     outputs = [samples[0].references[0], "Nothing.", "Nothing.", "Nothing."]
     harmful = cell_runs.harmful()
@@ -72,9 +72,7 @@ def test_highlighted_cells_say_what_the_output_expresses(reported: Callable[...,
     expect(page.locator("#count")).to_have_text("1 of 4 samples")
 
 
-def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
-    reported: Callable[..., Open],
-) -> None:
+def test_tables_show_linked_columns_and_pairs_their_likelier_text(reported: Reported) -> None:
     opened = reported(table_runs.write)
     page = opened("#sample=0")
     heads = page.locator(".cells th.about-0").all_inner_texts()
@@ -94,16 +92,12 @@ def test_a_table_shows_its_linked_columns_and_a_pair_which_text_is_likelier(
     expect(page.locator("#sample .fault")).to_have_count(0)
 
 
-def test_each_output_names_its_side_and_order(reported: Callable[..., Open]) -> None:
+def test_each_output_names_its_side_and_order(reported: Reported) -> None:
     run = twin_runs.spec_of("order_invariance", "main"), twin_runs.OUTPUTS, "original", 0.0
     page = reported(lambda folder: twin_runs.write_run(folder, *run))("#beside=none")
-    expect(page.locator(".outputs .order")).to_have_text(
-        [
-            f"Output for {side}, input order {order}"
-            for side in ("the original", "the twin")
-            for order in ("0 1", "1 0")
-        ]
-    )
+    sides = product(("the original", "the twin"), ("0 1", "1 0"))
+    names = [f"Output for {side}, input order {order}" for side, order in sides]
+    expect(page.locator(".outputs .order")).to_have_text(names)
     twin = page.locator(".card", has_text="Twin").last
     expect(twin).to_contain_text("Velmic")
     expect(twin).to_contain_text("The Elm serves Velmic food")
