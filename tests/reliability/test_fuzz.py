@@ -5,12 +5,13 @@ Result and sample files are in `tests/core/test_bad_files_properties.py`. `SPOR_
 
 import argparse
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -37,15 +38,8 @@ pytestmark = pytest.mark.timeout(60 * SOAK)
 @pytest.fixture(scope="module", autouse=True)
 def quick() -> Iterator[None]:
     """Spare the tenth of a second that all task files take, each time that they are read."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task_files, "files", cache(task_files.files))
+    with patch.object(task_files, "files", cache(task_files.files)):
         yield
-
-
-@contextmanager
-def place() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
 
 
 # --- Settings -------------------------------------------------------------------------------------
@@ -80,7 +74,7 @@ EVALUATION = {
 MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_remote_code": False}
 
 
-def _evaluation(path: Path) -> None:
+def evaluation(path: Path) -> None:
     settings = evaluate._config(argparse.Namespace(config=str(path)))
     checks.check(settings, [settings.model_args])
 
@@ -89,7 +83,7 @@ READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
     "training": (config.load_config, TRAINING),
     "experiment": (plan.load_experiment, EXPERIMENT),
     "models": (lambda path: list(models.read_models([str(path)])), MODELS),
-    "evaluation": (_evaluation, EVALUATION),
+    "evaluation": (evaluation, EVALUATION),
 }
 SCALARS = VALUES | st.sampled_from(
     [LONG_NAME, "\0", "../..", "-1", "1e999", "[", "${HOME}", "~", "a=b", 10**99, 1e308]
@@ -124,32 +118,30 @@ def bad_settings(draw: st.DrawFn, good: Any) -> str:  # noqa: ANN401 - any JSON 
 def test_anything_in_settings(reader: str, data: st.DataObject) -> None:
     read, good = READERS[reader]
     text = data.draw(bad_settings(good))
-    with place() as where:
-        path = where / "settings.yaml"
+    with TemporaryDirectory() as where, suppress(SporError):
+        path = Path(where, "settings.yaml")
         path.write_text(text, "utf-8", errors="surrogatepass")
-        with suppress(SporError):
-            read(path)
+        read(path)
 
 
 # --- Folders --------------------------------------------------------------------------------------
 
-BASE = {
-    "config.json": {"model_type": "llama", "is_encoder_decoder": False, "eos_token_id": 2},
-    "tokenizer_config.json": {"chat_template": None},
-    "generation_config.json": {"num_beams": 5, "transformers_version": "5"},
+CONTENTS: Mapping[str, object] = {
+    "base/config.json": {"model_type": "llama", "is_encoder_decoder": False, "eos_token_id": 2},
+    "base/tokenizer_config.json": {"chat_template": None},
+    "base/generation_config.json": {"num_beams": 5, "transformers_version": "5"},
+    "base/model.safetensors": "weights",
+    "adapter/adapter_config.json": {"peft_type": "LORA"},
+    "adapter/adapter_model.safetensors": "LoRA",
 }
-ADAPTER = {"adapter_config.json": {"peft_type": "LORA"}}
 
 
 def make_model(where: Path) -> tuple[Path, Path]:
     """Make the folders of a base and of an adapter of it."""
     base, adapter = where / "base", where / "adapter"
-    for path, files in ((base, BASE), (adapter, ADAPTER)):
-        path.mkdir()
-        for name, content in files.items():
-            (path / name).write_text(json.dumps(content))
-    (base / "model.safetensors").write_bytes(b"weights")
-    (adapter / "adapter_model.safetensors").write_bytes(b"LoRA")
+    for name, content in CONTENTS.items():
+        (where / name).parent.mkdir(exist_ok=True)
+        (where / name).write_text(json.dumps(content))
     write_manifest(adapter, adapter_manifest(adapter, base))
     return base, adapter
 
@@ -168,21 +160,16 @@ def look_at(base: Path, adapter: Path) -> None:
             ask()
 
 
-FILES = [
-    *(f"base/{name}" for name in [*BASE, "model.safetensors", "chat_template.jinja"]),
-    *(f"adapter/{name}" for name in [*ADAPTER, "adapter_model.safetensors", "spor.json"]),
-]
-
-
-with place() as _folder:
-    _MANIFEST = adapter_manifest(*reversed(make_model(_folder)))
+with TemporaryDirectory() as _folder:
+    MANIFEST = adapter_manifest(*reversed(make_model(Path(_folder))))
+FILES = [*CONTENTS, "base/chat_template.jinja", "adapter/spor.json"]
 contents = st.dictionaries(
     st.sampled_from(FILES),
     st.sampled_from(list(DAMAGE)) | VALUES | st.binary(max_size=9),
     min_size=1,
     max_size=3,
 )
-manifests = st.tuples(st.sampled_from(list(places(_MANIFEST))), VALUES | st.just(...))
+manifests = st.tuples(st.sampled_from(list(places(MANIFEST))), VALUES | st.just(...))
 
 
 @settings(max_examples=200 * SOAK)
@@ -190,7 +177,8 @@ manifests = st.tuples(st.sampled_from(list(places(_MANIFEST))), VALUES | st.just
 def test_anything_in_the_folders_of_a_model(
     bad: dict[str, object] | tuple[tuple[str, ...], object],
 ) -> None:
-    with place() as where:
+    with TemporaryDirectory() as made:
+        where = Path(made)
         base, adapter = make_model(where)
         if isinstance(bad, tuple):
             write_manifest(adapter, changed(adapter_manifest(adapter, base), *bad))
