@@ -21,6 +21,8 @@ hypothesis.settings.load_profile("spor")
 
 REPOSITORY = Path(__file__).parent.parent
 Spor = Callable[..., str]
+Captured = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"
@@ -116,7 +118,7 @@ human_dir = _folder_of("SPOR_HUMAN_DIR")
 
 
 @pytest.fixture
-def spor(capsys: pytest.CaptureFixture[str]) -> Spor:
+def spor(capsys: Captured) -> Spor:
     """Run a command, which must end with a status; return its output, or its errors."""
     from tests.support import commands  # noqa: PLC0415 - loads all commands
 

@@ -155,9 +155,7 @@ def test_everything_can_be_done_with_the_keyboard(open_page: Opener) -> None:
     expect(page.locator("#sample.plain")).to_be_attached()
 
 
-def test_what_models_wrote_is_text_and_characters_that_are_not_seen_are_shown(
-    open_page: Opener,
-) -> None:
+def test_all_that_models_wrote_is_text_that_is_seen(open_page: Opener) -> None:
     page = open_page()
     output, query = page.locator("#sample .output").first, page.locator("#query")
     for hostile in HOSTILE:

@@ -12,6 +12,7 @@ from spor_tasks import report
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.report import plots
 from tests.browser.steps import PHONE, Opener, choose, shown
+from tests.conftest import Patch
 from tests.support import attribute_runs, cell_runs, table_runs, twin_runs
 from tests.support.invented_runs import HOSTILE
 
@@ -19,7 +20,7 @@ Reported = Callable[[Callable[[Path], object]], Opener]
 
 
 @pytest.fixture
-def reported(tmp_path: Path, open_page: Opener, monkeypatch: pytest.MonkeyPatch) -> Reported:
+def reported(tmp_path: Path, open_page: Opener, monkeypatch: Patch) -> Reported:
     """Report runs that a function writes, without plots, which take seconds; return the opener."""
     monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 

@@ -30,9 +30,7 @@ def contents(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("aspect", ARMS)
-def test_built_sets_pass_the_check_and_are_not_replaced(
-    tmp_path: Path, spor: Spor, aspect: str
-) -> None:
+def test_built_sets_pass_the_check_and_stay(tmp_path: Path, spor: Spor, aspect: str) -> None:
     path, again = tmp_path / "sets", tmp_path / "again"
     built = spor(f"{BUILD} {aspect} --out {path}")
     assert {file.stem for file in path.iterdir()} == {*ARMS[aspect], "test", "manifest"}
@@ -128,7 +126,7 @@ def test_the_flaws_of_the_published_webnlg_sets_are_found(spor: Spor) -> None:
 
 
 @pytest.mark.real_data
-def test_a_local_copy_is_fetched_whole_and_kept(
+def test_a_local_copy_is_fetched(
     data_dir: Path, totto_dir: Path, tmp_path: Path, spor: Spor
 ) -> None:
     source = tmp_path / "source"

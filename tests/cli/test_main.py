@@ -7,7 +7,7 @@ import pytest
 from spor_tasks import __version__, cli
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import stubs
-from tests.conftest import Spor
+from tests.conftest import Captured, Spor
 
 
 def test_the_parser_ends_with_its_status(spor: Spor) -> None:
@@ -33,8 +33,8 @@ def test_the_parser_ends_with_its_status(spor: Spor) -> None:
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_an_error_is_printed_without_a_traceback(
-    error: BaseException, status: int, printed: str, capsys: pytest.CaptureFixture[str]
+def test_errors_have_no_traceback(
+    error: BaseException, status: int, printed: str, capsys: Captured
 ) -> None:
     with patch.object(stubs, "folder", side_effect=error):
         assert cli.main(["tasks", "register"]) == status

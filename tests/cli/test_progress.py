@@ -4,9 +4,8 @@ import io
 import sys
 import time
 
-import pytest
-
 from spor_tasks.cli import progress
+from tests.conftest import Patch
 
 
 class Terminal(io.StringIO):
@@ -14,7 +13,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, pause: float) -> str:
+def shown(monkeypatch: Patch, stream: io.StringIO, pause: float) -> str:
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "_SECONDS", 0.05)
     monkeypatch.setattr(progress, "_LINES_SECONDS", 0.05)
@@ -25,9 +24,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, pause: float) ->
     return stream.getvalue()
 
 
-def test_long_work_is_a_bar_on_a_terminal_and_a_line_now_and_then_elsewhere(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_long_work_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch: Patch) -> None:
     bar = shown(monkeypatch, Terminal(), 0.2)
     for part in (r"counting\u001b[2J:  50%|", r", best 6 \u001b[2J]", " 6/12 ["):
         assert part in bar

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from spor_tasks import cli
-from tests.conftest import Spor
+from tests.conftest import Captured, Spor
 from tests.support.classifiers import save_bert, save_gpt2
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
@@ -107,9 +107,7 @@ def test_accuracy_dist_and_perplexity_stand_together(
     assert first["dist_3"][1] == len(TEXTS[0].split()) - 2
 
 
-def test_without_classifiers_accuracy_is_missing(
-    labelled: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured) -> None:
     assert cli.main(["score", labelled, *MCTG.split(), "--device", "cpu"]) == 0
     printed = capsys.readouterr()
     assert "--classifiers" in printed.err

@@ -5,10 +5,8 @@ from functools import partial
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-import pytest
-
 from spor_tasks.harness import stubs, task_files
-from tests.conftest import Spor
+from tests.conftest import Patch, Spor
 
 
 def test_the_tasks_are_listed_by_corpus_and_one_by_one(spor: Spor) -> None:
@@ -31,9 +29,7 @@ def test_the_tasks_are_listed_by_corpus_and_one_by_one(spor: Spor) -> None:
     )
 
 
-def test_tasks_are_registered_and_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spor: Spor
-) -> None:
+def test_tasks_are_registered_and_removed(tmp_path: Path, monkeypatch: Patch, spor: Spor) -> None:
     package = tmp_path / "lm_eval"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -21,7 +21,7 @@ from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.own import read_corpus
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto import reader as totto
-from tests.conftest import REPOSITORY, Spor
+from tests.conftest import REPOSITORY, Captured, Patch, Spor
 from tests.support import commands, damage
 from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
 from tests.support.result_files import SAMPLE, write_run
@@ -76,7 +76,7 @@ NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo"}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: Patch) -> Path:
     """The current folder, with good results, rows and a corpus; none of lm-eval's own tasks."""
     monkeypatch.chdir(tmp_path)
     commands.without_other_tasks(monkeypatch, tmp_path)
@@ -112,9 +112,7 @@ def test_every_command_is_tried() -> None:
 
 @pytest.mark.parametrize("kind", [*DAMAGE, "a name that is too long"])
 @pytest.mark.parametrize("command", READERS)
-def test_a_damaged_file_is_one_error(
-    command: str, kind: str, folder: Path, refused: Refused
-) -> None:
+def test_a_bad_file_is_one_error(command: str, kind: str, folder: Path, refused: Refused) -> None:
     file = folder / "damaged" / (LONG_NAME if kind not in DAMAGE else "manifest.json")
     file.parent.mkdir()
     if kind in DAMAGE:
@@ -127,7 +125,7 @@ def test_a_damaged_file_is_one_error(
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_a_place_that_takes_no_files_and_a_full_disk_are_one_error(
+def test_a_place_that_takes_no_file_is_one_error(
     command: str, folder: Path, refused: Refused
 ) -> None:
     (folder / "file").touch()
@@ -142,9 +140,7 @@ def test_a_place_that_takes_no_files_and_a_full_disk_are_one_error(
 
 
 @pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
-def test_a_damaged_file_is_left_out_of_a_report(
-    kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_leaves_out_a_bad_file(kind: str, folder: Path, capsys: Captured) -> None:
     for file in ("samples_spor_systematicity_mini_1.jsonl", "results_bad.json"):
         damage.replace(folder / "results" / file, kind)
         status = commands.run(["report", "results"])
@@ -203,9 +199,7 @@ CORPORA: Mapping[str, tuple[bytes, Reader]] = {
 
 
 @pytest.mark.parametrize("name", [*PACKAGED, *CORPORA])
-def test_a_file_that_is_cut_is_one_error(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_cut_is_one_error(name: str, tmp_path: Path, monkeypatch: Patch) -> None:
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(embedded, "FOLDER", file.parent)
@@ -261,9 +255,7 @@ ASPECTS = "aspects:\n" + "".join(f"  a{n}: [x, y]\n" for n in range(40))
     ],
     ids=["aliases", "syntax", "tag", "comments", "combinations", "itself"],
 )
-def test_a_space_that_would_fill_the_memory_is_refused_in_a_line(
-    text: str, what: str, tmp_path: Path, refused: Refused
-) -> None:
+def test_a_huge_space_is_refused(text: str, what: str, tmp_path: Path, refused: Refused) -> None:
     path = tmp_path / "space.yaml"
     path.write_text(text, "utf-8")
     printed = refused(f"tasks make {path} --out {tmp_path}/out")

@@ -11,7 +11,7 @@ import transformers
 from transformers import dynamic_module_utils
 
 from spor_tasks.core.errors import ConfigError
-from tests.conftest import Spor
+from tests.conftest import Patch, Spor
 from tests.support import commands
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
 from training.bases import load_base
@@ -68,7 +68,7 @@ def make(tmp_path: Path, marker: Path, checkpoint: Callable[[str], Path]) -> Mak
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def asked(monkeypatch: Patch, tmp_path: Path) -> Iterator[None]:
     """Nothing is asked on the terminal; copies of code stay here."""
     questions: list[str] = []
     monkeypatch.setattr(builtins, "input", lambda *what: questions.append(str(what)) or "n")
@@ -120,7 +120,7 @@ def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
     assert (marker.read_text() if marker.exists() else None) == ("generated" if runs else None)
 
 
-def test_a_list_of_models_may_not_ask_for_code_without_a_word(
+def test_a_list_of_models_runs_no_code(
     make: Make, marker: Path, tmp_path: Path, spor: Spor
 ) -> None:
     models, own = tmp_path / "models.yaml", make("own")

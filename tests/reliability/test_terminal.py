@@ -17,6 +17,7 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import task_files
+from tests.conftest import Captured, Patch
 from tests.support import commands
 from tests.support.invented_runs import town
 from tests.support.result_files import edited, rows_of, write_rows
@@ -52,7 +53,7 @@ class Place(NamedTuple):
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: Patch) -> Place:
     made = tmp_path / NAME
     made.mkdir()
     monkeypatch.setenv("SPOR_DATA_DIR", str(made / "data"))
@@ -225,8 +226,8 @@ def test_every_command_is_attacked_or_given_nothing() -> None:
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # such names fill a plot
 @pytest.mark.parametrize("attack", [*ATTACKS, "tasks path"])
-def test_what_is_printed_acts_on_nothing(
-    attack: str, place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_prints_act_on_nothing(
+    attack: str, place: Place, capsys: Captured, monkeypatch: Patch
 ) -> None:
     if attack == "tasks path":
         monkeypatch.setattr(task_files, "FOLDER", Path(NAME))

@@ -137,9 +137,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
 
 
 @pytest.mark.parametrize("name", STATUSES)
-def test_workers_end_with_their_parent_and_may_leave_things_in_order(
-    name: str, ended: Ended
-) -> None:
+def test_workers_end_in_order_with_their_parent(name: str, ended: Ended) -> None:
     workers = ended.noted(name)
     assert (len(workers), len(ended.processes[name])) == (2, 3)
     assert ended.orphans().isdisjoint(ended.processes[name])

@@ -29,7 +29,7 @@ def lost(found: Report) -> Problem:
 
 
 @pytest.mark.parametrize(("setting", "value"), [("version", 3.0), ("n", 50)])
-def test_different_signatures_have_rows_of_their_own(
+def test_other_signatures_have_rows_of_their_own(
     tmp_path: Path, setting: str, value: float
 ) -> None:
     write_result(tmp_path / "results_1.json", arm=FIRST)

@@ -71,7 +71,7 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path: Path) -> None:
     assert math.isnan(summary.p)
 
 
-def test_the_command_prints_some_changes_and_writes_all(
+def test_some_changes_are_printed_and_all_written(
     runs: Sequence[Path], tmp_path: Path, spor: Spor
 ) -> None:
     command = f"report --diff --most 1 --out {tmp_path} {runs[0]}"

@@ -18,7 +18,7 @@ def write_run(folder: Path, name: str, *outputs: str, arm: str = "atom", number:
     return write_rows(folder / f"results_{name}.json", rows, task=TASK, arm=arm)
 
 
-def test_samples_of_every_kind_are_the_golden_ones(
+def test_shown_samples_are_the_golden_ones(
     invented: Path, columns: Path, cells: Path, tmp_path: Path
 ) -> None:
     orders = twin_runs.spec_of("order_invariance", "main")

@@ -7,16 +7,12 @@ corpus is needed to read them.
 
 from pathlib import Path
 
-import pytest
-
-from tests.conftest import REPOSITORY, Spor
+from tests.conftest import REPOSITORY, Patch, Spor
 
 DATA = REPOSITORY / "tests" / "data"
 
 
-def test_results_of_version_0_2_0_give_the_report_of_then(
-    tmp_path: Path, spor: Spor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_reports_are_those_of_then(tmp_path: Path, spor: Spor, monkeypatch: Patch) -> None:
     monkeypatch.setenv("SPOR_DATA_DIR", str(tmp_path / "nowhere"))
     monkeypatch.chdir(DATA)
     for command, file in (

@@ -71,9 +71,7 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), [("n", 40, 39), ("version", 1.2, 3.0)])
-def test_another_test_has_a_board_of_its_own(
-    tmp_path: Path, setting: str, one: float, other: float
-) -> None:
+def test_each_test_has_its_board(tmp_path: Path, setting: str, one: float, other: float) -> None:
     write_result(tmp_path / "results_1.json", model="ours", **{setting: one})
     write_result(tmp_path / "results_2.json", model="theirs", **{setting: other})
     found = report.rank(report.collect([tmp_path]))

@@ -126,9 +126,7 @@ def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "model", ["..", "/home/me/model", "runs/demo/base", "gpt2", "a/b--c", "a/..", "a\u202eb/c"]
 )
-def test_a_model_without_a_name_on_the_hub_needs_one(
-    tmp_path: Path, spor: Spor, model: str
-) -> None:
+def test_a_model_needs_a_name_on_the_hub(tmp_path: Path, spor: Spor, model: str) -> None:
     write_whole(tmp_path / "runs", "1", model=model)
     (problem,) = exported(tmp_path / "runs", tmp_path)
     assert "is not a name on the Hub" in problem.what
@@ -141,9 +139,7 @@ def test_a_model_without_a_name_on_the_hub_needs_one(
 
 
 @pytest.mark.parametrize("how", HARMS)
-def test_baselines_other_corpora_and_what_does_not_add_up_are_not_exported(
-    tmp_path: Path, how: str
-) -> None:
+def test_only_sound_results_on_our_sets_are_exported(tmp_path: Path, how: str) -> None:
     write_whole(tmp_path / "runs", "1", model="owner/good")
     write_whole(tmp_path / "runs", "2", model="baseline:copy-input")
     own = {"samples": [*map(distinct, range(4))], "metadata": {"corpus": "towns"}}

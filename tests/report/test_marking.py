@@ -106,9 +106,7 @@ PLACES = "[0: Morvmouth], [1: 46 metres]"
         (TERSE, "[0: Morvmouth], [1: 46 metres]", ""),
     ],
 )
-def test_marks_stand_where_they_should_with_faults(
-    sample: Sample, marked: str, faults: str
-) -> None:
+def test_units_leaks_and_faults_are_marked(sample: Sample, marked: str, faults: str) -> None:
     output = re.sub(r"\[[^]:]+: (.*?)\]", r"\1", marked, flags=re.DOTALL)
     found = mark(sample, output)
     assert (shown(found), ", ".join(found.faults)) == (marked, faults)
@@ -137,9 +135,7 @@ def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
         ("MORVMOUTH, 46 METRES", "Morvmouth, 46 metres.", None),  # it is marked alone
     ],
 )
-def test_what_was_scored_is_found_in_the_output(
-    output: str, scored: str, start: int | None
-) -> None:
+def test_the_scored_part_is_found(output: str, scored: str, start: int | None) -> None:
     found = marking.mark(SHIP, output, scored)
     begin, text = (0, scored) if start is None else (start, output)
     assert (found.output, found.scored) == (text, Span(begin, begin + len(scored)))
@@ -188,9 +184,7 @@ def test_spans_and_origins_are_those_of_the_cleaned_text(text: str) -> None:
 
 
 @given(plain | copying | copying, texts)
-def test_marks_are_inside_what_is_scored_and_as_the_metrics_have_it(
-    sample: Sample, output: str
-) -> None:
+def test_marks_are_as_the_metrics_have_them(sample: Sample, output: str) -> None:
     text = first_line(output)
     found = marking.mark(sample, output, text)
     assert found.output == output

@@ -24,6 +24,7 @@ from spor_tasks.report.marking import mark
 from spor_tasks.report.page import template
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.tables import Grid
+from tests.conftest import Patch
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE, town
@@ -143,7 +144,7 @@ def test_boards_with_several_systems_are_on_the_page(html: str) -> None:
     assert "Holm" in board
 
 
-def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(browser, "SIZE", 10)
     html = page_of(invented_runs.write(tmp_path, count=24, models=["base"]))
     run = chunk(html, 0)["tests"][0]["runs"][0]
@@ -188,9 +189,7 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None
     assert [problem.kind for problem in browsed.problems] == ["samples"]
 
 
-def test_without_samples_or_matplotlib_there_are_tables_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_may_have_tables_alone(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
     write_result(tmp_path / "results_1.json")
     report.write([tmp_path], tmp_path)

@@ -17,7 +17,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import plots, publish
-from tests.conftest import Spor
+from tests.conftest import Patch, Spor
 from tests.support.result_files import edited
 from tests.support.whole_runs import HARMS, harm, whole_set, write_whole
 
@@ -26,7 +26,7 @@ COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1
 
 
 @pytest.fixture(autouse=True)
-def without_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_plots(monkeypatch: Patch) -> None:
     """Make reports without plots, which take seconds."""
     monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
@@ -64,9 +64,7 @@ def test_a_result_that_cannot_be_verified_is_refused(tmp_path: Path, how: str) -
     assert error.remedy
 
 
-def test_samples_in_context_may_be_sent_and_part_of_a_set_or_nothing_may_not(
-    tmp_path: Path,
-) -> None:
+def test_only_samples_in_context_are_sent_as_part_of_a_set(tmp_path: Path) -> None:
     refused(tmp_path)
     refused(tmp_path / "absent")
     some = whole_set("productivity", "n4")[3:]
@@ -114,9 +112,7 @@ def test_a_token_in_a_sample_is_found_and_what_only_looks_like_one_is_sent(tmp_p
     assert fault.startswith(f"{samples}:2 ")
 
 
-def test_results_and_samples_are_sent_once_and_files_of_one_place_are_refused(
-    tmp_path: Path,
-) -> None:
+def test_each_result_is_sent_once_and_to_a_place_of_its_own(tmp_path: Path) -> None:
     file = write_whole(tmp_path / "a" / "model", "one")
     with edited(write_whole(tmp_path / "foreign", "two")) as content:
         content["configs"] = {"hellaswag": {"metadata": {}}}
@@ -131,9 +127,7 @@ def test_results_and_samples_are_sent_once_and_files_of_one_place_are_refused(
     assert "results_one.json" in refused(tmp_path).what
 
 
-def test_the_card_has_the_licence_of_the_references(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_card_has_the_licence_of_the_references(tmp_path: Path, monkeypatch: Patch) -> None:
     names = {licence.name.lower().replace(" ", "-") for licence in LICENCES.values()}
     assert names <= {"cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "unknown"}  # the Hub's
     licence = Licence("CC BY-SA 4.0", "https://licences.test/open", "Somebody's towns")
@@ -156,7 +150,7 @@ def test_the_card_has_the_licence_of_the_references(
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runs(tmp_path: Path, monkeypatch: Patch) -> Path:
     """A folder with two runs, below the working directory."""
     monkeypatch.chdir(tmp_path)
     for arm in ("invisible", "visible"):
@@ -165,7 +159,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Mock:
+def hub(monkeypatch: Patch) -> Mock:
     """The client; `files` are what was sent, by name."""
     client = create_autospec(HfApi, instance=True, files={})
     client.get_paths_info.return_value = []
@@ -187,8 +181,8 @@ def push(spor: Spor, runs: Path) -> Spor:
     return lambda options="", ends=0: spor(f"push {runs} --to me/runs {options}", ends)
 
 
-def test_a_clone_of_the_dataset_gives_the_same_report(
-    hub: Mock, runs: Path, push: Spor, monkeypatch: pytest.MonkeyPatch
+def test_a_clone_gives_the_same_report(
+    hub: Mock, runs: Path, push: Spor, monkeypatch: Patch
 ) -> None:
     assert push().endswith(f"{COMMIT}\n")
     results = {f"results/runs/{path.name}": path.read_bytes() for path in runs.iterdir()}
@@ -221,9 +215,7 @@ def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(hub: Mock, push: S
 
 
 @pytest.mark.parametrize("kind", ["space", "dataset"])
-def test_a_repository_is_created_and_a_space_shows_the_page(
-    hub: Mock, push: Spor, kind: str
-) -> None:
+def test_a_repository_is_created_and_shown(hub: Mock, push: Spor, kind: str) -> None:
     made = {"private": kind == "dataset", "space_sdk": "static" if kind == "space" else None}
     push(f"--type {kind} --create {'private' if made['private'] else 'public'}")
     hub.create_repo.assert_called_once_with("me/runs", repo_type=kind, exist_ok=True, **made)
@@ -233,9 +225,7 @@ def test_a_repository_is_created_and_a_space_shows_the_page(
     assert other not in hub.files
 
 
-def test_a_dry_run_sends_nothing_a_pull_request_is_named_and_an_error_has_a_remedy(
-    hub: Mock, push: Spor
-) -> None:
+def test_dry_runs_pull_requests_and_errors_are_printed(hub: Mock, push: Spor) -> None:
     assert "results/runs/results_invisible.json" in push("--dry-run")
     assert hub.method_calls == []
     assert REQUEST in push("--pr")

@@ -106,7 +106,7 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("clusters", "seeds", "p"), [(3, 1, 0.25), (1, 2, None)])
-def test_samples_with_the_same_units_are_one_draw(
+def test_equal_units_are_one_draw(
     tmp_path: Path, clusters: int, seeds: int, p: float | None
 ) -> None:
     """Twelve samples of so many sets of units, all better after one arm.

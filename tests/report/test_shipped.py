@@ -38,9 +38,7 @@ def models(folder: Path) -> set[str]:
         {"aspect": "order_invariance", "part": "main"},
     ],
 )
-def test_a_result_that_claims_another_test_is_left_out(
-    tmp_path: Path, claimed: dict[str, object], spor: Spor
-) -> None:
+def test_a_false_claim_is_left_out(tmp_path: Path, claimed: dict[str, object], spor: Spor) -> None:
     honest = write_whole(tmp_path, "1", model="honest")
     wrong = write_whole(tmp_path, "2", model="wrong", metadata=claimed)
     assert models(tmp_path) == {"honest"}
@@ -72,7 +70,7 @@ def test_a_result_that_claims_another_test_is_left_out(
         ({"task": "spor_mine", "version": 2.0, "metadata": PUBLISHED}, False),
     ],
 )
-def test_sets_of_ones_own_and_other_versions_have_any_digest(
+def test_own_sets_and_other_versions_have_any_digest(
     tmp_path: Path, stated: dict[str, object], *, counts: bool
 ) -> None:
     write_whole(tmp_path, "1", model="honest")

@@ -107,7 +107,7 @@ def test_tables_of_the_page_are_bounded_and_no_markup(columns: Path, cells: Path
         *((PAIRS, {"tokens": tokens}) for tokens in ([1], [0, 1], ["1", "2"])),
     ],
 )
-def test_damaged_evidence_is_named(
+def test_bad_evidence_is_named(
     columns: Path, tmp_path: Path, task: str, change: dict[str, object]
 ) -> None:
     for name in (f"results_{task}.json", f"samples_{task}_{task.rpartition('_')[2]}.jsonl"):

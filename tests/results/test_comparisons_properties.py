@@ -41,7 +41,7 @@ def reported(runs: list[dict[str, object]]) -> tuple[Counter[str], Counter[float
 
 
 @given(MANY, st.randoms(use_true_random=False))
-def test_every_result_is_in_one_cell_or_among_the_problems_whatever_the_names_of_files(
+def test_no_result_is_lost_whatever_its_name(
     runs: list[dict[str, object]], rng: random.Random
 ) -> None:
     kinds, values, means = reported(runs)

@@ -17,6 +17,7 @@ from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results import runs
 from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of
+from tests.conftest import Patch
 from tests.support.result_files import edited, write_result
 
 SPECS: Mapping[str, SetSpec] = {
@@ -61,9 +62,7 @@ def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark: str) -> No
     assert {name for gap in content["gaps"] for name in gap} <= content["scores"].keys()
 
 
-def test_a_result_of_a_split_is_reported_without_the_file_of_splits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_split_is_reported_without_its_file(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path / "missing"))
     run = {"task": "compmctg_yelp_acd", "scores": {"mctg_acc": 50.0}, "arm": "train"}
     write(tmp_path, "compmctg", declared("compmctg"), **run)
@@ -73,9 +72,7 @@ def test_a_result_of_a_split_is_reported_without_the_file_of_splits(
     assert "published split 3" in titles
 
 
-def test_sets_of_nobodys_are_reported_as_they_are_declared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_sets_are_reported_as_declared(tmp_path: Path, monkeypatch: Patch) -> None:
     """No benchmark is asked: the set is one that it does not have."""
     name = ["productivity", "towns", "published", "n99"]
     content = declared("spor", name=name, title="Productivity: towns", part_title="N = 99")
@@ -94,7 +91,7 @@ def test_sets_of_nobodys_are_reported_as_they_are_declared(
         ({"scores": None}, "declared:"),
     ],
 )
-def test_one_that_cannot_be_read_hides_no_other(
+def test_an_unreadable_one_hides_no_other(
     changes: Mapping[str, object], what: str, tmp_path: Path
 ) -> None:
     file = write(tmp_path, "spor", declared("spor", **changes), task="spor_mine")

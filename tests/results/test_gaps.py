@@ -33,9 +33,7 @@ GAP = Gap("chrf", "coverage")
         (GROUP_MEANS, [(2, 0.5), (3, 1.0), None, (4, -1.0)], 1.75),
     ],
 )
-def test_a_column_less_another_has_their_difference(
-    totals: Totals, values: list[Value], gap: float
-) -> None:
+def test_columns_have_a_difference(totals: Totals, values: list[Value], gap: float) -> None:
     first, none = Column.of([*values[:2], None, None], totals), Column.of([None] * 4, totals)
     found = first.less(Column.of([None, None, *values[2:]], totals))
     assert found.value == pytest.approx(gap)

@@ -98,9 +98,7 @@ def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[st
     ],
     ids=["negative", "huge", "inexact", "long"],
 )
-def test_a_wrong_value_is_named_in_few_words(
-    tmp_path: Path, place: tuple[str, ...], value: object
-) -> None:
+def test_a_wrong_value_is_named(tmp_path: Path, place: tuple[str, ...], value: object) -> None:
     with pytest.raises(ResultError) as error:
         runs.read(written(tmp_path, changed(result_content(), place, value)))
     assert ".".join(place) in error.value.what

@@ -73,9 +73,7 @@ def test_a_line_becomes_a_record(tmp_path: Path) -> None:
         *((value, "First.") for value in (..., None, [], [None], ["a", "b"])),
     ],
 )
-def test_what_filters_left_was_scored_or_the_first_line(
-    tmp_path: Path, left: object, scored: str
-) -> None:
+def test_scored_is_what_filters_left(tmp_path: Path, left: object, scored: str) -> None:
     row = sample_row(PLAIN, ["\nFirst.\n Cold Sound."], PARENT) | {"filtered_resps": left}
     (record,) = logged(tmp_path, row).records()
     assert record.scored == (scored,)
@@ -138,9 +136,7 @@ def test_a_foreign_line_is_named(
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_document_of_other_types_is_named(
-    tmp_path: Path, sample: Sample, key: str, value: object
-) -> None:
+def test_a_wrong_type_is_named(tmp_path: Path, sample: Sample, key: str, value: object) -> None:
     row = sample_row(sample, ["x", "y"], PARENT)
     row["doc"][key] = value
     with pytest.raises(ResultError, match=DAMAGED.format(1)):
