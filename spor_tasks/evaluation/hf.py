@@ -32,8 +32,9 @@ from spor_tasks.evaluation.generation import (
     without_own_settings,
 )
 from spor_tasks.harness import checkpoints
+from spor_tasks.harness.backends import KEEPS_END
 from spor_tasks.prompts.cut import without_end_of_table
-from spor_tasks.text.filters import is_complete
+from spor_tasks.text.filters import END, is_complete
 
 _log = logging.getLogger(__name__)
 
@@ -91,7 +92,12 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         """Generate for every request; count the prompts that are longer than the model takes."""
         self._count_cut(requests)
         outputs: list[str] = super().generate_until([*map(self._prepared, requests)], disable_tqdm)
-        return outputs
+        return [
+            text + END if settings.get(KEEPS_END) and self._is_ended(text, settings) else text
+            for text, (_, settings) in zip(
+                outputs, (request.args for request in requests), strict=True
+            )
+        ]
 
     spor_beam_search = generate_until  # what our tasks call for beams
 
@@ -142,6 +148,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         """
         prompt, settings = request.args
         settings, doc = dict(settings), request.doc or {}
+        settings.pop(KEEPS_END, None)
         if (cut := settings.pop(_CUT, None)) is not None:
             room = self._room(settings)
             prompt = without_end_of_table(prompt, cut, room, self._length, self.tokenizer)
@@ -166,6 +173,10 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         if isinstance(self._model, CodedModel):
             prompt = self._model.encode(context.rstrip())
         return prompt, text
+
+    def _is_ended(self, text: str, settings: Mapping[str, Any]) -> bool:
+        most: int = settings["max_gen_toks"]
+        return len(self.tok_encode(text, add_special_tokens=False)) < most
 
     def _room(self, settings: Mapping[str, Any]) -> int:
         """Return how many tokens of a prompt the model sees."""

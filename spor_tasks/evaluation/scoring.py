@@ -42,6 +42,8 @@ from spor_tasks.text import filters as known_filters
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
+_WITH_OWN_PARENT = ("totto", "totto_mini")
+
 _LONGEST = 1_000_000  # characters of a text
 
 _PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
@@ -117,6 +119,12 @@ def score(
         ResultError: ``against`` is of other samples.
     """
     source: Corpus = registry().get("corpus", corpus)
+    if corpus in _WITH_OWN_PARENT and name.startswith("parent"):
+        raise ConfigError(
+            f"{name} is the PARENT of SPOR, which has one table; that of {corpus} has two",
+            where="metric",
+            remedy="Use the metric totto, or totto_real without its pads.",
+        )
     if filters is None:
         filters = () if source.read_labelled else known_filters.DEFAULT
     for each in filters:
@@ -248,7 +256,11 @@ def _parsed(
         rows.append(_Row(place, fields, sample, texts))
     if not rows:
         raise CorpusError("holds no row", where=name_of(file))
-    return rows
+    if known_filters.logicnlg_published.__name__ not in filters:
+        return rows
+    tables = [row.sample.cluster for row in rows]
+    texts = known_filters.without_short([row.outputs[0] for row in rows], tables)
+    return [row._replace(outputs=[text]) for row, text in zip(rows, texts, strict=True)]
 
 
 def _judge(rows: Sequence[_Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:

@@ -71,9 +71,12 @@ _TRANSFORMERS_ONLY = (
     *("length_penalty", "repetition_penalty", "no_repeat_ngram_size"),
 )
 
+KEEPS_END = "keeps_end"
+"""The setting by which `spor-hf` marks the end of each text that it did not cut."""
+
 # Settings of `spor-hf` alone: of :mod:`spor_tasks.evaluation.generation`, and where a prompt is cut
 # that is too long (:mod:`spor_tasks.prompts.cut`).
-_SPOR_HF_ONLY = ("coarse_to_fine", "cut_before", "sampling_seed", "text_tokens")
+_SPOR_HF_ONLY = ("coarse_to_fine", "cut_before", KEEPS_END, "sampling_seed", "text_tokens")
 
 # Settings of a generation_config that do not matter for greedy decoding or beams.
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff")
@@ -91,18 +94,24 @@ _PACKAGES = (
 )
 
 
-def check_beams(task: str, decoding: Mapping[str, Any], model: Backend) -> None:
-    """Refuse a search with beams for a model that cannot search.
+def check_decoding(task: str, decoding: Mapping[str, Any], model: Backend) -> None:
+    """Refuse beams, and ends that are kept, for a model that has neither.
 
     Raises:
-        ConfigError: the task asks for beams.
+        ConfigError: the task asks for one of them.
     """
-    if decoding.get("num_beams", 1) > 1 and not model.has_beams:
-        raise ConfigError(
-            "this model does not search with beams",
-            where=task,
-            remedy="Use the model spor-hf with `spor eval`, or a task without beams.",
-        )
+    if model.has_beams:
+        return
+    for is_set, ability in (
+        (decoding.get("num_beams", 1) > 1, "search with beams"),
+        (decoding.get(KEEPS_END), "mark where a text ends"),
+    ):
+        if is_set:
+            raise ConfigError(
+                f"this model does not {ability}",
+                where=task,
+                remedy="Use the model spor-hf with `spor eval`, or a task without it.",
+            )
 
 
 def known_to(model: Backend, decoding: Mapping[str, Any]) -> dict[str, Any]:

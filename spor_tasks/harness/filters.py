@@ -4,6 +4,7 @@ lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from lm_eval.api.filter import Filter
@@ -11,6 +12,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.registry import register_filter
 from lm_eval.filters import build_filter_ensemble
 
+from spor_tasks.core.codec import cluster_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import host
 from spor_tasks.text import filters
@@ -90,6 +92,21 @@ def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) 
                 where=f"{task}: filter_list",
                 remedy="A filter must return a list of texts for each request.",
             )
-    for request, (text, *_) in zip(requests, results, strict=True):
+    texts = [text for text, *_ in results]
+    if filters.logicnlg_published.__name__ in names(chain):
+        _check_order(task, requests)
+        tables = map(cluster_of, docs)
+        texts = filters.without_short(texts, tables)
+    for request, text in zip(requests, texts, strict=True):
         host.store(request, chain["name"], text)
-    return [text for text, *_ in results]
+    return texts
+
+
+def _check_order(task: str, requests: Sequence[Instance]) -> None:
+    numbers = [request.doc_id for request in requests]
+    if any(after - before != 1 for before, after in pairwise(numbers)):
+        raise ConfigError(
+            f"the filter {filters.logicnlg_published.__name__} needs all samples in their order",
+            where=task,
+            remedy="Evaluate in one process.",
+        )

@@ -252,7 +252,7 @@ class SporTask(host.HostTask):
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
         stated = self.config.generation_kwargs or {}
-        backends.check_beams(self.config.task, stated, self._backend)
+        backends.check_decoding(self.config.task, stated, self._backend)
         if not self._tokens and (own := self._generation().keys() - {*stated, *backends.TOKEN_IDS}):
             _log.warning(
                 "%s: the generation_config of the checkpoint also sets %s; only spor-hf ignores it",

@@ -172,7 +172,6 @@ def _published_weights(folder: Path) -> Mapping[str, torch.Tensor] | None:
 
 # --- Perplexity -----------------------------------------------------------------------------------
 
-_DIGITS = 6  # what differs beyond these depends on the machine and on the size of the batches
 _CAUSAL_TOKENS = 1024  # of a language model that does not say how many it reads
 _CAUSAL_REMEDY = (
     "Name a causal model's folder, or its name on the hub, such as openai-community/gpt2-large."
@@ -224,4 +223,4 @@ def _perplexity(likely: torch.Tensor, is_token: torch.Tensor) -> float | None:
     # Probabilities are of single precision, in which one may be zero.
     if not len(tokens) or not bool((tokens > 0).all()):
         return None
-    return float(f"{math.exp(float(-tokens.log().mean())):.{_DIGITS}g}")
+    return math.exp(float(-tokens.log().mean()))

@@ -4,7 +4,7 @@ A filter maps a text to a part of it that is in one piece, which may be the whol
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from spor_tasks.core.errors import ConfigError
 
@@ -39,6 +39,11 @@ _AROUND = (
 
 SEPARATOR = "[SEP]"
 """Stands between the template of a sentence and the sentence."""
+
+END = "<|endoftext|>"
+"""GPT-2's end token, as it is decoded."""
+
+_LEAST_WORDS = 6  # of a sentence of LogicNLG that is not replaced [code]
 
 
 def first_line(text: str) -> str:
@@ -102,12 +107,37 @@ def after_separator(text: str) -> str:
     return text.partition(SEPARATOR)[2].strip()
 
 
+def logicnlg_published(text: str) -> str:
+    """Return what LogicNLG's published code takes for the sentence of a decoded text.
+
+    It begins one character after ``[SEP]``, or at the fifth without one, and goes to the end token.
+    Without that token the last character is lost [code]. :func:`without_short` is the second step.
+    """
+    return text[text.find(SEPARATOR) + len(SEPARATOR) + 1 : text.find(END)].strip()
+
+
+def without_short(texts: Iterable[str], tables: Iterable[Hashable]) -> list[str]:
+    """Return what LogicNLG's published code scores of the texts about these tables.
+
+    In place of a text of fewer than six words it takes the previous one about the table, if there
+    is one [code]. This is the second step after :func:`logicnlg_published`.
+    """
+    previous: dict[Hashable, str] = {}
+    replaced: list[str] = []
+    for text, table in zip(texts, tables, strict=True):
+        is_short = len(text.split()) < _LEAST_WORDS
+        previous[table] = previous.get(table, text) if is_short else text
+        replaced.append(previous[table])
+    return replaced
+
+
 FILTERS: Mapping[str, Callable[[str], str]] = {
     "first_line": first_line,
     "strip_reasoning": strip_reasoning,
     "strip_preamble": strip_preamble,
     "unwrap": unwrap,
     "after_separator": after_separator,
+    "logicnlg_published": logicnlg_published,
 }
 """All filters by name."""
 

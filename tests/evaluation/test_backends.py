@@ -245,6 +245,8 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
     assert [texts(row) for row in result["samples"][MAIN]] == [["A text.", "A text."]] * 3
     with pytest.raises(ConfigError, match="does not search with beams"):
         evaluate(checkpoint(), ATOMS, model="vllm", gen_kwargs=BEAMS)
+    with pytest.raises(ConfigError, match="does not mark where a text ends"):
+        evaluate(checkpoint(), ATOMS, model="vllm", gen_kwargs={"keeps_end": True})
 
 
 # --- Several processes ----------------------------------------------------------------------------

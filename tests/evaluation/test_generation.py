@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from tokenizers.decoders import ByteLevel
 from transformers import GenerationConfig
 
 from spor_tasks.evaluation.generation import Seeded, SeededSampling, TemplateFirst, template_first
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
+from spor_tasks.text import gpt2
+from spor_tasks.text.filters import END, SEPARATOR, logicnlg_published, without_short
 from tests.support import tiny_gpt2
 from tests.support.checkpoints import Checkpoint
 from tests.support.tiny_bases import make_tokenizer
@@ -55,6 +58,16 @@ def test_each_row_goes_on_by_the_rules_whatever_its_prompt(rows: list[list[int]]
         assert torch.equal(own[finite], original[finite])
 
 
+def _decoded(ids: list[int]) -> str:
+    """Return tokens as text, with blanks around added ones as the tokenizer of 2020 had them."""
+    added = {50256: END, 50257: "[ENT]", 50258: SEPARATOR}
+    parts: list[str] = []
+    for is_added, run in groupby(ids, added.__contains__):
+        words = [added[each] if is_added else gpt2.tokenizer().id_to_token(each) for each in run]
+        parts += words if is_added else [ByteLevel().decode(words)]
+    return " ".join(parts)
+
+
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", ["decode_c2f_a", "decode_c2f_b"])
 def test_a_tiny_model_writes_what_it_writes_with_the_published_code(
@@ -80,6 +93,9 @@ def test_a_tiny_model_writes_what_it_writes_with_the_published_code(
             ),
         )
         assert torch.equal(found[:, length:], expected)
+        texts = [_decoded(row) for row in table["sample_ids"]]
+        cut = map(logicnlg_published, texts)
+        assert without_short(cut, ["a"] * len(texts)) == table["output"]
 
 
 def test_a_tokenizer_without_such_tokens_is_warned_of_once(

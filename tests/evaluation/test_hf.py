@@ -24,6 +24,7 @@ from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.text import filters, gpt2
+from spor_tasks.text.filters import END
 from tests.support import damage
 from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.tasks import evaluate
@@ -92,6 +93,11 @@ def test_outputs_are_those_of_plain_generate(
     batched = load(checkpoint(kind), batch_size=8)
     assert generate(batched) == texts
     assert generate(load(checkpoint(kind), batch_size=1), prompts=PROMPTS[:8]) == texts[:8]
+    settings = {**DECODINGS[decoding], "max_gen_toks": NEW_TOKENS, "until": [], "keeps_end": True}
+    marked = written(batched, requests(PROMPTS, **settings))
+    assert [text.removesuffix(END) for text in marked] == texts
+    for text, length in zip(marked, lengths, strict=True):
+        assert "\ufffd" in text or text.endswith(END) == (length < NEW_TOKENS)
 
     adapted, lengths = plain(checkpoint(kind), decoding, lora(kind))
     assert adapted != texts, "an adapter that changes nothing shows nothing"

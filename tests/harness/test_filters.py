@@ -10,8 +10,8 @@ from lm_eval.api.registry import get_filter
 from lm_eval.tasks import TaskManager
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.harness import filters, task_files
-from spor_tasks.text.filters import FILTERS, UNTUNED
+from spor_tasks.harness import filters, host, task_files
+from spor_tasks.text.filters import END, FILTERS, UNTUNED
 from tests.support.scripted import ScriptedLM, evaluate
 from tests.support.soak import soak
 
@@ -128,16 +128,23 @@ class Fewer(Filter):
 """
 
 
-def own(folder: Path, *functions: str, write: Callable[[Instance], str] = text_of) -> list[str]:
+def own(
+    folder: Path,
+    *functions: str,
+    write: Callable[[Instance], str] = text_of,
+    task: str = PLAIN,
+    **options: Any,  # noqa: ANN401
+) -> list[str]:
     """Return what is scored of the outputs in a task with these filters."""
     (folder / "own.py").write_text(OWN, "utf-8")
     steps = [f"      - function: {function}\n" for function in functions]
     chain = f"\n  - name: none\n    filter:\n{''.join(steps)}" if steps else ""
-    (file,) = task_files.expand([PLAIN])
+    (file,) = task_files.expand([task])
     text = f"include: {file.path}\ntask: mine\nfilter_list:{chain}\n"
     (folder / "mine.yaml").write_text(text, "utf-8")
     manager = TaskManager(include_path=folder, include_defaults=False)
-    return scored(evaluate(ScriptedLM(write), "mine", manager=manager, limit=2), "mine")
+    options = {"limit": 2} | options
+    return scored(evaluate(ScriptedLM(write), "mine", manager=manager, **options), "mine")
 
 
 def test_a_filter_of_ones_own_is_applied(tmp_path: Path) -> None:
@@ -163,3 +170,21 @@ def test_a_filter_that_returns_no_text_is_named(
 
 def test_outputs_are_scored_whole_without_filters(tmp_path: Path) -> None:
     assert own(tmp_path, write=lambda _: "a\nb") == ["a\nb"] * 2
+
+
+def test_a_short_sentence_is_replaced_by_the_previous_one_of_its_table(tmp_path: Path) -> None:
+    """As LogicNLG's published script does; it needs all samples in their order."""
+
+    def sentence(request: Instance) -> str:
+        number = request.doc_id
+        return f"[SEP] Four {number}{END}" if number % 3 else f"[SEP] {number} b c d e f{END}"
+
+    functions = ("spor_logicnlg_published", "take_first")
+    found = own(tmp_path, *functions, write=sentence, task="logicnlg_mini_c2f", limit=6)
+    assert found == [*["0 b c d e f"] * 3, *["3 b c d e f"] * 2, "Four 5"]
+    chain = {"name": "none", "filter": [{"function": "spor_logicnlg_published"}]}
+    every_other = [host.request({}, "", {}, number) for number in (0, 2)]
+    for each in every_other:
+        each.resps = [""]
+    with pytest.raises(ConfigError, match="in their order"):
+        filters.filtered("mine", chain, every_other)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_rows
 from spor_tasks.text import filters
-from spor_tasks.text.filters import first_line, strip_preamble, strip_reasoning
+from spor_tasks.text.filters import (
+    END,
+    first_line,
+    logicnlg_published,
+    strip_preamble,
+    strip_reasoning,
+)
 
 TEXT = "The Gull is a pub."
 
@@ -38,6 +44,10 @@ TEXT = "The Gull is a pub."
         (strip_preamble, "Its food:\n", "Its food:\n"),
         (strip_preamble, "Its food:\nIts area:\n \n", "Its area:\n \n"),
         (strip_preamble, "It is 5: good", "It is 5: good"),
+        (logicnlg_published, f"[ENT] is [SEP] {TEXT}{END} More{END}", TEXT),
+        (logicnlg_published, f"[SEP]{TEXT}{END}", TEXT[1:]),
+        (logicnlg_published, f"{TEXT}{END}", TEXT[5:]),
+        (logicnlg_published, f"[SEP] {TEXT}", TEXT[:-1]),
     ],
 )
 def test_a_filter_cuts(cut: Callable[[str], str], text: str, rest: str) -> None:

@@ -32,6 +32,7 @@ _VARIANTS: dict[str, Variant] = {"spaced": "spaced", "full_table": "full_table"}
 _PARTS_OF_TABLES: dict[str, tuple[str | None, ...]] = {
     "": ("ppl", None, "adversarial"),
     "template first": ("c2f", "c2f_adversarial"),
+    "template first, published clean-up": ("c2f_published",),
 }
 _IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
 
