@@ -51,13 +51,13 @@ def write(
     report = collect(paths, merge_by)
     document = tables.document(report)
     if out is not None:
-        save(out, document.files("report"))  # before the samples, which may take minutes
         browsed = browser.browse(report.samples)
         rows, ranking = report.measured, leaderboard.document(rank(report))
         drawn = plots.draw(rows, browsed.outcomes)
-        for plot in drawn:
-            save(out / "plots", plot.files)
-        save(out, {PAGE: page.page(document, ranking, rows, browsed, drawn)})
+        shown = page.page(document, ranking, rows, browsed, drawn)
+        pictures = {name: content for plot in drawn for name, content in plot.files.items()}
+        outdated = plots.FILES - pictures.keys()
+        save(out, {PAGE: shown, **pictures, **document.files("report")}, outdated)
     return document
 
 

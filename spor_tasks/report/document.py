@@ -8,8 +8,10 @@ import csv
 import html
 import io
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -241,13 +243,22 @@ def html_text(text: str) -> str:
     return html.escape(visible(text))
 
 
-def save(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files into a folder, by name.
+def save(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str] = ()) -> None:
+    """Write files into a folder, by name, and remove ``outdated`` ones of a former document.
+
+    All are on disk before the first of them replaces another, so that a process that is killed
+    earlier changes nothing.
 
     Raises:
         ConfigError: a file cannot be written.
     """
-    for name, content in files.items():
-        data = content.encode(errors="backslashreplace") if isinstance(content, str) else content
-        with writing(folder / name), atomic_write(folder / name) as file:
-            file.write(data)
+    with writing(folder), ExitStack() as written:
+        for name, content in files.items():
+            file = written.enter_context(atomic_write(folder / name))
+            if isinstance(content, str):
+                content = content.encode(errors="backslashreplace")  # noqa: PLW2901 - as bytes
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        for name in outdated:
+            (folder / name).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -37,6 +37,10 @@ _NAME = 30  # characters of a model's name
 _NORMAL = 1.959964  # standard errors on either side in 95 %
 
 
+def _files(name: str) -> tuple[str, str]:
+    return f"plots/{name}.svg", f"plots/{name}.png"
+
+
 @dataclass(frozen=True, slots=True)
 class Plot:
     """One picture: a file name without its ending, a title, a caption, and the picture twice."""
@@ -49,8 +53,8 @@ class Plot:
 
     @property
     def files(self) -> dict[str, str | bytes]:
-        """The picture as files, by name."""
-        return {f"{self.name}.svg": self.svg, f"{self.name}.png": self.png}
+        """The picture as files, by their names in the folder of a report."""
+        return dict(zip(_files(self.name), (self.svg, self.png), strict=True))
 
 
 class _Look(NamedTuple):
@@ -73,6 +77,8 @@ _TRAITS = {
     "units": ("units", "Score by number of units"),
     "category": ("categories", "Score by category"),
 }
+FILES = frozenset(chain.from_iterable(map(_files, ("gaps", "halves", "units", "categories"))))
+"""The files of all plots, of which a report may have some."""
 _OVER_SAMPLES = "Means over samples, and seeds, with 95 % intervals over samples."
 _HALVES = dict(zip(("combinations in training (i.d.)", "compositional"), _LOOKS, strict=True))
 

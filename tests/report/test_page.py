@@ -5,10 +5,12 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from html import unescape
 from itertools import product
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -117,6 +119,25 @@ def test_the_same_files_are_the_same_page(written: Path, invented: Path, tmp_pat
     assert one == other
     texts = {f"report.{ending}" for ending in ("csv", "json", "md", "tex")}
     assert {*texts, "page.html", "plots/gaps.svg", "plots/gaps.png"} <= one.keys()
+
+
+def test_a_report_replaces_another_one_whole_or_not_at_all(
+    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plots of the former report go, and what is not of a report stays."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    kept = tmp_path / "plots" / "mine.svg"
+    kept.touch()
+    former = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    write_result(tmp_path / "runs" / "results_1.json")
+    with monkeypatch.context() as patched:
+        patched.setattr(page, "page", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            report.write([tmp_path / "runs"], tmp_path)
+    assert former.items() <= {p: p.read_bytes() for p in tmp_path.rglob("*.*")}.items()
+    assert not [*tmp_path.rglob("*.partial")]
+    report.write([tmp_path / "runs"], tmp_path)
+    assert [*(tmp_path / "plots").iterdir()] == [kept]
 
 
 def test_text_stands_out_in_the_light_and_in_the_dark() -> None:
