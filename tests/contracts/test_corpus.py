@@ -82,22 +82,18 @@ def test_it_has_the_name_that_it_is_registered_by(name: str) -> None:
     assert registry().get("corpus", name).name == name
 
 
-def test_it_reads_the_same_samples_each_time(
-    corpus: Corpus, folder: Path | None, read: CorpusSamples
-) -> None:
+def test_it_reads_the_same_again(corpus: Corpus, folder: Path | None, read: CorpusSamples) -> None:
     assert corpus.read(folder) == read
 
 
-def test_its_samples_say_whose_they_are_and_no_two_have_one_id(
-    corpus: Corpus, read: CorpusSamples
-) -> None:
+def test_its_samples_have_its_name_and_different_ids(corpus: Corpus, read: CorpusSamples) -> None:
     assert {read.name, *(sample.corpus for sample in read.samples)} == {corpus.name}
     for part in (read.train, read.test):
         assert part or corpus.name in OF_TABLES
         assert len({sample.id for sample in part}) == len(part)
 
 
-def test_its_samples_have_units_of_one_kind_references_and_no_challenge(
+def test_its_samples_have_units_of_one_kind_texts_and_no_challenge(
     read: CorpusSamples,
 ) -> None:
     assert len({type(unit) for sample in read.samples for unit in sample.units}) == 1

@@ -1,7 +1,7 @@
 """Requirements on every registered objective."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import peft
 import pytest
@@ -32,6 +32,9 @@ OF_TABLES = {"coarse_to_fine": "c2f", "adversarial": None}
 SETTINGS: Mapping[str, Mapping[str, Any]] = {"reward": {"reward": "constant", "max_tokens": 2}}
 ADDITIVE = ["likelihood", "coarse_to_fine", "adversarial", "reward"]
 """Objectives whose loss is a sum over pairs, and whose step is plain back-propagation."""
+
+
+Load: TypeAlias = Callable[[Sequence[Row]], Batch]
 
 
 def samples_of(name: str) -> Sequence[Sample]:
@@ -65,7 +68,7 @@ def run(base: Base) -> Run:
 
 
 @pytest.fixture(scope="module")
-def batch_of(base: Base, run: Run) -> Callable[[Sequence[Row]], Batch]:
+def batch_of(base: Base, run: Run) -> Load:
     return lambda rows: load_batch(rows, base.pad_id, run.model)
 
 
@@ -79,9 +82,7 @@ def gradient(model: peft.PeftModel) -> torch.Tensor:
 
 @pytest.mark.parametrize("style", ["causal", "seq2seq"])
 @pytest.mark.parametrize("name", OBJECTIVES.names("objective"))
-def test_a_sample_gives_pairs_that_begin_with_the_prompt_of_the_evaluation(
-    name: str, style: PromptStyle
-) -> None:
+def test_the_pairs_of_a_sample_begin_with_its_prompt(name: str, style: PromptStyle) -> None:
     kind = find_objective(name)
     for sample in samples_of(name):
         pairs = list(kind.pairs(sample, style))
@@ -93,9 +94,7 @@ def test_a_sample_gives_pairs_that_begin_with_the_prompt_of_the_evaluation(
             assert pair.sample == sample.id
 
 
-def test_the_loss_of_a_batch_is_the_sum_of_its_rows(
-    objective: Likelihood, run: Run, batch_of: Callable[[Sequence[Row]], Batch]
-) -> None:
+def test_a_batch_has_the_loss_of_its_rows(objective: Likelihood, run: Run, batch_of: Load) -> None:
     rows = objective.rows.rows[:4]
     together = objective.loss(run.model, batch_of(rows))
     apart = sum(objective.loss(run.model, batch_of([row])).item() for row in rows)
@@ -103,8 +102,8 @@ def test_the_loss_of_a_batch_is_the_sum_of_its_rows(
     assert together.item() == pytest.approx(apart, rel=1e-4)
 
 
-def test_a_step_adds_the_gradient_of_the_mean_loss_however_it_is_cut_into_batches(
-    objective: Likelihood, run: Run, batch_of: Callable[[Sequence[Row]], Batch]
+def test_a_step_is_the_same_in_more_batches(
+    objective: Likelihood, run: Run, batch_of: Load
 ) -> None:
     rows = objective.rows.rows[:4]
     losses, gradients = [], []

@@ -45,9 +45,7 @@ def test_our_own_model_searches_with_beams(checkpoint: Checkpoint) -> None:
 
 
 @pytest.mark.parametrize(("model", "task"), [("hf", ATOMS), ("dummy", ATOMS), ("dummy", MAIN)])
-def test_other_models_refuse_beams_before_prompts_are_built(
-    model: str, task: str, checkpoint: Checkpoint
-) -> None:
+def test_other_models_refuse_beams_at_once(model: str, task: str, checkpoint: Checkpoint) -> None:
     with pytest.raises(ConfigError) as caught:
         evaluate(checkpoint("gpt2"), task, model=model, gen_kwargs=BEAMS)
     assert caught.value.where == task

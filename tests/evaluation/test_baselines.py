@@ -3,7 +3,7 @@
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given
@@ -29,6 +29,7 @@ from spor_tasks.metrics.base import metric
 from spor_tasks.report import collect
 from spor_tasks.results import runs
 
+Captured: TypeAlias = pytest.CaptureFixture[str]
 CAPITAL, RULER = Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada")
 
 
@@ -147,9 +148,7 @@ def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path: Pa
         assert result.scores["parent"] == pytest.approx(own["copied"])
 
 
-def test_outputs_are_rows_that_spor_score_reads(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_outputs_are_rows_that_spor_score_reads(tmp_path: Path, capsys: Captured) -> None:
     out = tmp_path / "copied.jsonl"
     assert not cli.main(["baseline", "copy-input", TASK, "--limit", "5", "--out", str(out)])
     printed = capsys.readouterr().out
@@ -232,8 +231,6 @@ def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) ->
         (["copy-input", "spor_mini", "--out", "x.jsonl"], "takes the outputs of one task"),
     ],
 )
-def test_an_unsuitable_task_is_refused(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unsuitable_task_fails(arguments: list[str], message: str, capsys: Captured) -> None:
     assert cli.main(["baseline", *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from unittest.mock import Mock
 
 import lm_eval.__main__
@@ -27,6 +27,8 @@ from tests.support import commands
 from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.openai_server import serve
 
+Captured: TypeAlias = pytest.CaptureFixture[str]
+Loads: TypeAlias = list[dict[str, Any]]
 MINI = "spor_systematicity_mini"
 SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")
 
@@ -70,7 +72,7 @@ def test_lm_eval_and_spor_eval_give_one_result(
 
 
 def test_tasks_of_the_user_stand_beside_ours(
-    checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    checkpoint: Checkpoint, tmp_path: Path, capsys: Captured
 ) -> None:
     (file,) = task_files.expand([MINI])
     (tmp_path / "mine.yaml").write_text(f"include: {file.path}\ntask: {MINI}_mine\n")
@@ -138,7 +140,7 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     complaint: str,
     checkpoint: Checkpoint,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    capsys: Captured,
 ) -> None:
     monkeypatch.setattr(Evaluator, "evaluate", None)
     given = arguments.replace("MINI", MINI).replace("BASE", f"pretrained={checkpoint()}")
@@ -148,22 +150,20 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
 
 
 @pytest.mark.parametrize(("word", "status"), [("--num_fewshot", 0), ("--taskss", 2)])
-def test_the_parser_is_lm_evals(word: str, status: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_parser_is_lm_evals(word: str, status: int, capsys: Captured) -> None:
     with pytest.raises(SystemExit) as ended:
         run(*(["--taskss", MINI] if status else ["--help"]))
     assert ended.value.code == status
     assert word in "".join(capsys.readouterr())
 
 
-def test_a_server_needs_a_tokenizer_or_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_needs_a_tokenizer_or_none(capsys: Captured) -> None:
     assert run("--tasks", MINI, "--model", "local-completions", "--model_args", "model=a") == 2
     assert "tokenizer_backend=None" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("concurrent", [1, 2])
-def test_a_server_that_fails_is_an_error_and_no_result(
-    concurrent: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failing_server_is_an_error(concurrent: int, tmp_path: Path, capsys: Captured) -> None:
     pytest.importorskip("tenacity", reason="lm-eval's extra `api` is not installed")
     with serve(lambda _: None) as server:
         arguments = f"base_url={server.url}/completions,model=tiny,tokenizer_backend=None"
@@ -201,9 +201,7 @@ def test_a_list_of_models_is_lines_or_yaml(tmp_path: Path) -> None:
         ("models.yaml", "- [\n", ""),
     ],
 )
-def test_a_bad_list_is_an_error_that_names_the_place(
-    name: str, text: str | None, place: str, tmp_path: Path
-) -> None:
+def test_faults_of_lists_are_named(name: str, text: str | None, place: str, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError) as caught:
@@ -229,7 +227,7 @@ def test_every_bad_model_is_named_before_one_is_loaded(
     checkpoint: Checkpoint,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    capsys: Captured,
 ) -> None:
     monkeypatch.setattr(Evaluator, "evaluate", None)
     good = f"pretrained={checkpoint()}"
@@ -248,9 +246,9 @@ FEW: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
 
 
 @pytest.fixture
-def loads(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def loads(monkeypatch: pytest.MonkeyPatch) -> Loads:
     """Return the list of the arguments of every model that is loaded."""
-    noted: list[dict[str, Any]] = []
+    noted: Loads = []
 
     def noting(kind: str) -> Any:  # noqa: ANN401
         class Noting(get_model(kind)):  # type: ignore[misc]
@@ -275,7 +273,7 @@ def outputs(evaluator: Evaluator, arguments: dict[str, str], folder: Path) -> li
 
 
 def test_swapped_adapters_write_what_they_write_alone(
-    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: list[dict[str, Any]]
+    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: Loads
 ) -> None:
     """Two adapters of a base differ in their modules; files name each as lm-eval's own do."""
     model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
@@ -306,7 +304,7 @@ def test_swapped_adapters_write_what_they_write_alone(
 
 
 def test_a_model_that_swapping_would_change_is_loaded_anew(
-    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: list[dict[str, Any]]
+    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: Loads
 ) -> None:
     """A tokenizer shorter than the embeddings has lm-eval cut these, for adapters alone."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("t5"))
@@ -321,9 +319,7 @@ def test_a_model_that_swapping_would_change_is_loaded_anew(
     assert found[0] == found[1]
 
 
-def test_one_that_fails_does_not_stop_the_others(
-    checkpoint: Checkpoint, tmp_path: Path, loads: list[dict[str, Any]]
-) -> None:
+def test_a_failure_stops_no_other(checkpoint: Checkpoint, tmp_path: Path, loads: Loads) -> None:
     good = [{"pretrained": str(checkpoint("llama", seed))} for seed in (0, 1)]
     missing = {"pretrained": str(tmp_path / "none")}
     evaluator = Evaluator("hf", batch_size=2)  # on whatever device there is
@@ -344,7 +340,7 @@ def test_one_that_fails_does_not_stop_the_others(
 
 
 def test_results_that_cannot_be_written_are_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loads: list[dict[str, Any]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loads: Loads
 ) -> None:
     (tmp_path / "file").touch()
     evaluator = Evaluator("dummy")

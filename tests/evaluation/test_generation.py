@@ -70,9 +70,7 @@ def _decoded(ids: list[int]) -> str:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", ["decode_c2f_a", "decode_c2f_b"])
-def test_a_tiny_model_writes_what_it_writes_with_the_published_code(
-    golden_dir: Path, name: str
-) -> None:
+def test_a_tiny_model_writes_as_with_the_published_code(golden_dir: Path, name: str) -> None:
     """The published code pads on the left without a mask, so the padding is read here as well."""
     golden = json.loads((golden_dir / "logicnlg" / f"{name}.json").read_text())
     model = tiny_gpt2.make(golden["seed"], 50259)
@@ -98,7 +96,7 @@ def test_a_tiny_model_writes_what_it_writes_with_the_published_code(
         assert without_short(cut, ["a"] * len(texts)) == table["output"]
 
 
-def test_a_tokenizer_without_such_tokens_is_warned_of_once(
+def test_a_tokenizer_without_such_tokens_is_warned_of(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tokenizer = make_tokenizer("gpt2")
@@ -147,9 +145,7 @@ def test_draws_follow_the_probabilities(by: str) -> None:
     ],
     ids=str,
 )
-def test_temperature_and_the_likeliest_tokens_are_as_in_transformers(
-    how: dict[str, Any], expected: list[float]
-) -> None:
+def test_settings_are_those_of_transformers(how: dict[str, Any], expected: list[float]) -> None:
     found = frequencies(draw([*range(5_000)], **how))
     assert found[2:] == [0, 0, 0]
     shares = torch.tensor(expected, dtype=torch.float64) * 5_000

@@ -78,9 +78,7 @@ def plain(
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_outputs_are_those_of_plain_generate(
-    kind: str, decoding: str, checkpoint: Checkpoint, lora: Lora
-) -> None:
+def test_it_is_plain_generate(kind: str, decoding: str, checkpoint: Checkpoint, lora: Lora) -> None:
     """Of one prompt and of eight at a time, with an adapter, and up to a string to stop at."""
 
     def generate(model: SporHF, *until: str, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
@@ -112,9 +110,7 @@ def test_outputs_are_those_of_plain_generate(
     assert generate(batched, stop) == [text.split(stop)[0] for text in stopped]
 
 
-def test_greedy_requests_of_a_task_end_where_its_filters_cut(
-    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_row_ends_at_its_filters(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tiny model writes line breaks by chance; a row goes on until it has said something."""
     model = load(checkpoint("gpt2"), batch_size=8)
     asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
@@ -165,9 +161,7 @@ def test_no_setting_of_a_checkpoint_acts(kind: str, checkpoint: Checkpoint, tmp_
 
 
 @pytest.mark.parametrize("name", ["hf", "spor-hf"])
-def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
-    name: str, checkpoint: Checkpoint, tmp_path: Path
-) -> None:
+def test_greedy_tasks_are_always_greedy(name: str, checkpoint: Checkpoint, tmp_path: Path) -> None:
     """A checkpoint with the generation settings of BART-large: four beams and more."""
     folder = tmp_path / "bart"
     shutil.copytree(checkpoint("bart"), folder)
@@ -214,7 +208,7 @@ def test_greedy_tasks_are_greedy_whatever_the_checkpoint_says(
     assert "top_k" not in facts  # without sampling it has no effect
 
 
-def test_an_encoder_is_padded_on_the_right_even_where_a_prompt_is_cut(
+def test_an_encoder_is_padded_on_the_right_where_a_prompt_is_cut(
     checkpoint: Checkpoint,
 ) -> None:
     model = load(checkpoint("t5"))
@@ -252,7 +246,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
     assert warned == [(2, 5, "their beginning"), (1, 2, "the end of their table")]
 
 
-def test_the_end_token_of_the_tokenizer_serves_a_model_that_names_none(
+def test_the_tokenizers_end_token_serves_a_model_that_names_none(
     checkpoint: Checkpoint,
 ) -> None:
     model = load(checkpoint("llama"), batch_size=4)
@@ -326,7 +320,7 @@ class Reader(SporHF):
 
 @pytest.mark.parametrize("prompt", CODED)
 @pytest.mark.parametrize("text", [*TEXTS, " a b"])
-def test_it_reads_the_tokens_that_it_was_trained_on(
+def test_it_reads_as_in_training(
     tokenizer: PreTrainedTokenizerFast, prompt: str, text: str
 ) -> None:
     prompt_ids, text_ids = Reader(tokenizer)._encode_pair(prompt, text)
@@ -336,14 +330,14 @@ def test_it_reads_the_tokens_that_it_was_trained_on(
     assert tokenizer.decode(text_ids) == text
 
 
-def test_blanks_between_them_belong_to_the_text_as_in_lm_eval(
+def test_blanks_between_them_belong_to_the_text(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
     pair = Reader(tokenizer)._encode_pair(f"{CODED[0]} ", "horrible")
     assert [*map(tokenizer.decode, pair)] == [CODED[0], " horrible"]
 
 
-def test_texts_that_would_lose_their_beginning_are_counted(
+def test_texts_that_lose_their_beginning_are_counted(
     tokenizer: PreTrainedTokenizerFast,
 ) -> None:
     requests = [(prompt, text) for prompt in CODED for text in TEXTS]

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -17,6 +17,7 @@ from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
 from tests.support import golden
 
+Captured: TypeAlias = pytest.CaptureFixture[str]
 Row = dict[str, Any]
 
 SHIP: Row = {
@@ -133,9 +134,7 @@ GOLDEN = {
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", GOLDEN)
-def test_the_evidence_is_the_published_evaluations_field_by_field(
-    golden_dir: Path, write: Write, name: str
-) -> None:
+def test_evidence_is_published_field_by_field(golden_dir: Path, write: Write, name: str) -> None:
     metric, corpus = name.split("_")
     rows, fields = GOLDEN[name]
     expected = golden.read(golden_dir, name, rows=rows)
@@ -179,9 +178,7 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
         ([INPUT] * 3, "no counterpart", "theirs:3"),
     ],
 )
-def test_only_the_same_samples_are_compared(
-    write: Write, theirs: list[Row], fault: str, line: str
-) -> None:
+def test_only_equal_samples_compare(write: Write, theirs: list[Row], fault: str, line: str) -> None:
     against = write(*theirs, name="theirs")
     with pytest.raises(ResultError, match=fault) as caught:
         scoring.score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", against=against)
@@ -242,9 +239,7 @@ def test_an_empty_file_has_no_score(write: Write) -> None:
 @pytest.mark.parametrize(
     ("metric", "corpus"), [("bleu", "webnlg"), ("parent", "toto"), ("facts", "e2e")]
 )
-def test_an_unknown_name_or_a_missing_model_is_refused(
-    metric: str, corpus: str, write: Write
-) -> None:
+def test_unknown_names_and_missing_models_fail(metric: str, corpus: str, write: Write) -> None:
     with pytest.raises(ConfigError) as caught:
         scoring.score(write(INPUT), metric, corpus)
     assert caught.value.remedy
@@ -296,9 +291,7 @@ def rows_of(predictions: Path, references: Path) -> list[dict[str, Any]]:
     return [row for _, row in read_rows(out)]
 
 
-def test_the_published_check_comes_out(
-    totto_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_published_check_holds(totto_dir: Path, tmp_path: Path, capsys: Captured) -> None:
     file, out = str(totto_dir / "output_sample.txt"), str(tmp_path / "out.jsonl")
     options = ["--metric", "totto", "--corpus", "totto", "--per-sample", out, "--json"]
     options += ["--references", str(totto_dir / "dev_sample.jsonl"), "--interval"]

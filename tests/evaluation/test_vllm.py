@@ -94,9 +94,7 @@ def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
     return folder.joinpath
 
 
-def test_outputs_and_scores_are_those_of_transformers(
-    both: Callable[[str], Path], made: Made
-) -> None:
+def test_outputs_and_scores_are_transformers(both: Callable[[str], Path], made: Made) -> None:
     """Greedy, in context and in pairs; with either adapter, and without."""
     found, expected = (scored(both(kind)) for kind in ("spor-vllm", "spor-hf"))
     names = {f"{made.base} + {adapter}" for adapter in made.adapters} | {str(made.base)}

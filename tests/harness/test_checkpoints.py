@@ -77,9 +77,7 @@ def test_weights_that_the_manifest_does_not_describe_are_refused(base: Path, ada
 
 
 @pytest.mark.parametrize(("key", "value"), [("seed", "3"), ("arm", None), ("base_model", {})])
-def test_a_manifest_with_a_value_of_a_wrong_type_is_refused(
-    base: Path, adapter: Path, key: str, value: object
-) -> None:
+def test_wrong_types_in_manifests_fail(base: Path, adapter: Path, key: str, value: object) -> None:
     write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
     with pytest.raises(ConfigError, match="not the manifest of an adapter") as caught:
         checkpoints.find_adapter(arguments(base, adapter))
@@ -127,9 +125,7 @@ def test_the_style_is_that_of_the_base(
     assert style(arguments(tmp_path / "all", subfolder="one", **more)) == expected
 
 
-def test_the_adapter_decides_before_the_base_and_the_user_before_both(
-    base: Path, adapter: Path
-) -> None:
+def test_adapters_decide_before_bases_and_users_before_both(base: Path, adapter: Path) -> None:
     write_manifest(adapter, adapter_manifest(adapter, base, prompt_style="seq2seq"))
     assert style(arguments(base)) == "causal"
     assert style(arguments(base, adapter)) == "seq2seq"
@@ -139,9 +135,7 @@ def test_the_adapter_decides_before_the_base_and_the_user_before_both(
     assert caught.value.remedy == "Use causal or seq2seq or instruction."
 
 
-def test_a_model_without_files_is_taken_for_causal_with_a_warning_if_it_has_a_name(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_model_without_files_is_causal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         assert style({"model": "some-model", "base_url": "http://localhost"}) == "causal"
         assert style({"pretrained": str(tmp_path), "gguf_file": "weights.gguf"}) == "causal"
@@ -158,9 +152,7 @@ def test_a_model_without_files_is_taken_for_causal_with_a_warning_if_it_has_a_na
         ("tokenizer_config.json", "{}", False),
     ],
 )
-def test_a_chat_template_is_found_in_either_place(
-    base: Path, file: str, content: str, *, expected: bool
-) -> None:
+def test_a_chat_template_is_found(base: Path, file: str, content: str, *, expected: bool) -> None:
     (base / "tokenizer_config.json").write_text("{}")
     (base / file).write_text(content)
     assert checkpoints.has_chat_template(arguments(base)) is expected

@@ -159,9 +159,7 @@ def test_a_filter_of_ones_own_is_applied(tmp_path: Path) -> None:
         (["spor_first_line", "take_first", "!function own.Fewer"], "Fewer"),
     ],
 )
-def test_a_filter_that_returns_no_text_is_named(
-    tmp_path: Path, functions: list[str], named: str
-) -> None:
+def test_a_filter_without_texts_is_named(tmp_path: Path, functions: list[str], named: str) -> None:
     with pytest.raises(ConfigError, match=f"filter {named} ") as caught:
         own(tmp_path, *functions)
     assert "mine" in str(caught.value.where)

@@ -124,9 +124,7 @@ def test_a_metric_that_a_task_does_not_report_is_not_added(name: str) -> None:
         (SPOR, {"facts_model": 3}, "facts_model", "."),
     ],
 )
-def test_bad_metadata_is_refused(
-    task: str, metadata: dict[str, Any], fault: str, remedy: str
-) -> None:
+def test_bad_metadata_fails(task: str, metadata: dict[str, Any], fault: str, remedy: str) -> None:
     with pytest.raises(SporError, match=fault) as caught:
         load(task, **metadata)
     assert remedy in str(caught.value.remedy)

@@ -182,9 +182,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(
     assert of_adapter["selection"]["scores"] == [{"parent": 1.0}]
 
 
-def test_an_adapter_of_other_sets_is_refused_unless_permitted(
-    adapter: Path, checkpoint: Checkpoint
-) -> None:
+def test_an_adapter_of_other_sets_needs_permission(adapter: Path, checkpoint: Checkpoint) -> None:
     write(adapter, checkpoint(), corpus="webnlg", arm_sha256="0" * 64)
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     with pytest.raises(

@@ -118,9 +118,7 @@ def contexts(task: SporTask, number: int, shown: int) -> list[list[str]]:
         ("rule_learnability", "original"),
     ],
 )
-def test_a_twin_follows_the_same_demonstrations_exchanged_alike(
-    make: Make, aspect: str, arm: str
-) -> None:
+def test_a_twin_follows_demonstrations_exchanged_alike(make: Make, aspect: str, arm: str) -> None:
     task = make(aspect, arm)
     pair = named.load(aspect, "mini", part=PARTS[aspect])
     known = {sample.id: sample for each in pair.arms if each.name == arm for sample in each.samples}
