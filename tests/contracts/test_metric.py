@@ -2,7 +2,6 @@
 
 import json
 import math
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -277,13 +276,6 @@ def test_no_outputs_are_no_number(case: Case) -> None:
     assert [s.name for s in scores] == [i.name for i in case.metric.scores if not i.of_some]
     assert all(math.isnan(score.value) and score.n == 0 for score in scores)
     assert {score.signature for score in scores} == {case.metric.signature}
-
-
-def test_metric_and_evidence_go_to_other_processes(case: Case) -> None:
-    copy = pickle.loads(pickle.dumps(case.metric))  # noqa: S301 - ours
-    evidence = pickle.loads(pickle.dumps(case.evidence(case.texts)))  # noqa: S301
-    found = copy.judge(case.samples, case.outputs(case.texts))
-    assert list(found) == evidence == case.evidence(case.texts)
 
 
 # --- Outputs and samples of every kind ------------------------------------------------------------

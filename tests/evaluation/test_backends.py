@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -147,14 +146,10 @@ END = 2
 TOKENS = (36, 103, END)
 
 
-class VllmCalls(list[dict[str, Any]]):
-    """What vLLM was called with."""
-
-
-@pytest.fixture(scope="module")
-def vllm_package() -> Iterator[VllmCalls]:
+@pytest.fixture
+def vllm(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """A package that stands in for vLLM, and writes its calls down; lm-eval imports it once."""
-    calls = VllmCalls()
+    calls = list[dict[str, Any]]()
 
     class LLM:
         llm_engine = SimpleNamespace(
@@ -183,29 +178,21 @@ def vllm_package() -> Iterator[VllmCalls]:
         "vllm.tokenizers": {"get_tokenizer": tokenizer},
     }
     installed = importlib.metadata.version
-    with pytest.MonkeyPatch.context() as patch:
-        for name, content in contents.items():
-            module = ModuleType(name)
-            module.__spec__ = importlib.machinery.ModuleSpec(name, None)
-            vars(module).update(content)
-            patch.setitem(sys.modules, name, module)
-        patch.setattr(
-            importlib.metadata,
-            "version",
-            lambda name: "0.15.0" if name == "vllm" else installed(name),
-        )
-        yield calls
-
-
-@pytest.fixture
-def vllm(vllm_package: VllmCalls) -> VllmCalls:
-    vllm_package.clear()
-    return vllm_package
+    for name, content in contents.items():
+        module = ModuleType(name)
+        module.__spec__ = importlib.machinery.ModuleSpec(name, None)
+        vars(module).update(content)
+        monkeypatch.setitem(sys.modules, name, module)
+    versions = {"vllm": "0.15.0"}
+    monkeypatch.setattr(
+        importlib.metadata, "version", lambda name: versions.get(name) or installed(name)
+    )
+    return calls
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
 def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
-    vllm: VllmCalls, checkpoint: Checkpoint, lora: Lora, tmp_path: Path
+    vllm: list[dict[str, Any]], checkpoint: Checkpoint, lora: Lora, tmp_path: Path
 ) -> None:
     base = {"pretrained": str(checkpoint())}
     second = shutil.copytree(lora("llama"), tmp_path / "second")

@@ -177,35 +177,29 @@ def test_a_twin_has_demonstrations_of_its_own(tmp_path: Path) -> None:
     assert all(row["output_1"] != row["output_2"] for row in rows)
 
 
-def test_the_ceiling_is_scored_on_the_remaining_references_and_signs_so(tmp_path: Path) -> None:
-    out = tmp_path / "reference.jsonl"
-    (result,) = baseline_run.run("reference", [TASK], outputs=out, folder=tmp_path / "a", limit=9)
-    rows = [row for _, row in read_rows(out)]
-    assert len(rows) == result.n == 9
-    assert all(row["texts"] and row["output"] not in row["texts"] for row in rows)
-    for held_out, name in ((False, "b"), (True, "c")):
-        baseline_run.run("copy-input", [TASK], folder=tmp_path / name, limit=9, held_out=held_out)
-    kinds = [
-        (run.model, run.signature["held_out_reference"]) for run in runs.collect([tmp_path]).runs
-    ]
-    copied, ceiling = "baseline:copy-input", "baseline:reference"
-    assert sorted(kinds) == [(copied, "False"), (copied, "True"), (ceiling, "True")]
-
-
-def test_a_baseline_on_a_held_out_reference_is_scored_as_without_it(tmp_path: Path) -> None:
-    """Against the references that are left, on the samples that have several."""
-    out = tmp_path / "copies.jsonl"
-    (result,) = baseline_run.run("copy-input", [TASK], outputs=out, limit=30, held_out=True)
+def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path: Path) -> None:
+    """Signatures say so; samples are those that have several references."""
+    out = tmp_path / "out.jsonl"
     sets, name = sets_of(task_files.expand([TASK])[0].content["metadata"])
     several = [each for each in sets.load(name).test.samples if len(each.references) > 1][:30]
-    rows = [row for _, row in read_rows(out)]
-    assert [row["texts"] for row in rows] == [[*each.references[1:]] for each in several]
-    parent = metric("parent")
-    values = [
-        parent.judge_one(without_first_reference(each), row["output"]).values["parent"]
-        for each, row in zip(several, rows, strict=True)
-    ]
-    assert result.scores["parent"] == pytest.approx(sum(values) / len(values))
+    for baseline in ("reference", "copy-input"):
+        settings = {"folder": tmp_path / baseline, "held_out": baseline == "copy-input"}
+        (result,) = baseline_run.run(baseline, [TASK], outputs=out, limit=30, **settings)
+        rows = [row for _, row in read_rows(out)]
+        assert [row["texts"] for row in rows] == [[*each.references[1:]] for each in several]
+        if baseline == "reference":
+            assert [row["output"] for row in rows] == [each.references[0] for each in several]
+        values = [
+            metric("parent").judge_one(without_first_reference(each), row["output"]).values
+            for each, row in zip(several, rows, strict=True)
+        ]
+        expected = sum(each["parent"] for each in values) / len(values)
+        assert result.scores["parent"] == pytest.approx(expected)
+    baseline_run.run("copy-input", [TASK], folder=tmp_path / "plain", limit=9)
+    found = runs.collect([tmp_path]).runs
+    kinds = [(run.model, run.signature["held_out_reference"]) for run in found]
+    copied, ceiling = "baseline:copy-input", "baseline:reference"
+    assert sorted(kinds) == [(copied, "False"), (copied, "True"), (ceiling, "True")]
 
 
 def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) -> None:

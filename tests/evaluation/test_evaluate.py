@@ -71,29 +71,25 @@ def test_lm_eval_and_spor_eval_give_one_result(
     assert spor.signature == {**by_stubs.signature, "backend": "spor-hf"}
 
 
-def test_tasks_of_the_user_stand_beside_ours(
+def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(
     checkpoint: Checkpoint, tmp_path: Path, capsys: Captured
 ) -> None:
     (file,) = task_files.expand([MINI])
     (tmp_path / "mine.yaml").write_text(f"include: {file.path}\ntask: {MINI}_mine\n")
-    own = ("--tasks", f"{MINI}_mine,{MINI}", "--include_path", tmp_path)
-    assert run(*own, "--model_args", f"pretrained={checkpoint()}", *SHORT) == 0
-    printed = capsys.readouterr().out
-    assert f"|{MINI}_mine|" in printed
-    assert f"|{MINI} " in printed
-
-
-def test_settings_may_be_in_a_file(checkpoint: Checkpoint, tmp_path: Path) -> None:
     config = tmp_path / "run.yaml"
     config.write_text(
-        f"tasks: [{MINI}]\n"
+        f"tasks: [{MINI}_mine, {MINI}]\n"
         f"model_args: {{pretrained: {checkpoint()}}}\n"
         "model: hf\n"
         "metadata: {prompt_style: seq2seq}\n"
     )
-    assert run("--config", config, *SHORT, "--output_path", tmp_path / "out") == 0
-    (result,) = runs.collect([tmp_path / "out"]).runs
-    assert result.signature["prompt_style"] == "seq2seq"
+    own = ("--include_path", tmp_path, "--output_path", tmp_path / "out")
+    assert run("--config", config, *own, *SHORT) == 0
+    printed = capsys.readouterr().out
+    assert f"|{MINI}_mine|" in printed
+    assert f"|{MINI} " in printed
+    for result in runs.collect([tmp_path / "out"]).runs:
+        assert result.signature["prompt_style"] == "seq2seq"
 
 
 @pytest.mark.parametrize(

@@ -56,24 +56,21 @@ def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path, argume
     assert found == {"adapter_sha256": digest_weights(adapter)}
 
 
-def test_an_adapter_of_another_base_is_refused(tmp_path: Path, base: Path, adapter: Path) -> None:
+def test_an_adapter_of_other_weights_is_refused(tmp_path: Path, base: Path, adapter: Path) -> None:
     """A base that is not here is compared by its name, any other one by its weights."""
     other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
     with pytest.raises(ConfigError, match="trained on another base than") as caught:
         checkpoints.find_adapter(arguments(other, adapter))
     assert caught.value.where == str(adapter)
     assert str(base) in str(caught.value.remedy)
+    (adapter / "adapter_model.safetensors").write_bytes(b"later LoRA")
+    with pytest.raises(ConfigError, match="not those that the manifest describes"):
+        checkpoints.find_adapter(arguments(base, adapter))
     named = {"path": "someone/some-base", "revision": None, "sha256": "f" * 64}
     write_manifest(adapter, adapter_manifest(adapter, base, base_model=named))
     assert checkpoints.find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
     with pytest.raises(ConfigError, match="another base than someone/some-bast"):
         checkpoints.find_adapter({"pretrained": "someone/some-bast", "peft": str(adapter)})
-
-
-def test_weights_that_the_manifest_does_not_describe_are_refused(base: Path, adapter: Path) -> None:
-    (adapter / "adapter_model.safetensors").write_bytes(b"later LoRA")
-    with pytest.raises(ConfigError, match="not those that the manifest describes"):
-        checkpoints.find_adapter(arguments(base, adapter))
 
 
 @pytest.mark.parametrize(("key", "value"), [("seed", "3"), ("arm", None), ("base_model", {})])

@@ -114,10 +114,6 @@ def test_filters_are_added_once_and_only_to_our_chains() -> None:
 OWN = """
 from lm_eval.api.filter import Filter
 
-class Upper(Filter):
-    def apply(self, resps, docs):
-        return [[text.upper() for text in texts] for texts in resps]
-
 class Nothing(Filter):
     def apply(self, resps, docs):
         return [[None for text in texts] for texts in resps]
@@ -145,11 +141,6 @@ def own(
     manager = TaskManager(include_path=folder, include_defaults=False)
     options = {"limit": 2} | options
     return scored(evaluate(ScriptedLM(write), "mine", manager=manager, **options), "mine")
-
-
-def test_a_filter_of_ones_own_is_applied(tmp_path: Path) -> None:
-    texts = own(tmp_path, "spor_first_line", "!function own.Upper", "take_first")
-    assert all(text.isupper() for text in texts)
 
 
 @pytest.mark.parametrize(

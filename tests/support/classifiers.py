@@ -67,20 +67,18 @@ def save_bert(
 save_classifier = partial(save_bert, kind="electra", positions=514, embedding_size=16)
 
 
-def save_tapas(folder: Path, labels: Sequence[str] = _LABELS, seed: int = 0) -> Path:
+def save_tapas(folder: Path, labels: Sequence[str] = _LABELS) -> Path:
     """Save a tiny random TAPAS with the same tokenizer."""
     import transformers  # noqa: PLC0415
 
     sizes = {"vocab_size": len(_VOCABULARY) + 1, "max_position_embeddings": 512}  # [EMPTY] is added
-    _save("tapas", folder, labels, seed, **_SMALL, **sizes)
+    _save("tapas", folder, labels, 0, **_SMALL, **sizes)
     folder.joinpath("vocab.txt").write_text("\n".join(_VOCABULARY) + "\n")
     transformers.TapasTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
 
 
-def save_tapex(
-    folder: Path, labels: Sequence[str] = ("Refused", "Entailed"), seed: int = 0
-) -> Path:
+def save_tapex(folder: Path, labels: Sequence[str] = ("Refused", "Entailed")) -> Path:
     """Save a tiny random BART with a tokenizer of bytes, as a release of TAPEX names it."""
     from tokenizers.pre_tokenizers import ByteLevel  # noqa: PLC0415
 
@@ -90,7 +88,7 @@ def save_tapex(
         for half in ("encoder", "decoder")
         for size, number in (("layers", 2), ("attention_heads", 4), ("ffn_dim", 64))
     }
-    _save("bart", folder, labels, seed, vocab_size=len(signs), d_model=32, **halves)
+    _save("bart", folder, labels, 0, vocab_size=len(signs), d_model=32, **halves)
     folder.joinpath("vocab.json").write_text(json.dumps({sign: i for i, sign in enumerate(signs)}))
     folder.joinpath("merges.txt").write_text("#version: 0.2\n")
     lengths = {"model_max_length": 1024, "max_cell_length": 15}
