@@ -133,9 +133,7 @@ def test_every_wanted_file_arrives_once(site: Site, tmp_path: Path) -> None:
         (requests.HTTPError("503"), "cannot be fetched, or is damaged: 503"),
     ],
 )
-def test_faulty_answers(
-    answer: bytes | Exception, message: str, site: Site, tmp_path: Path
-) -> None:
+def test_odd_answers(answer: bytes | Exception, message: str, site: Site, tmp_path: Path) -> None:
     site.answers = {"a.xml": answer}
     with pytest.raises(CorpusError, match=message) as caught:
         REPOSITORY.fetch(tmp_path / "data")

@@ -18,9 +18,13 @@ from training.batches import Model
 from training.config import ModelConfig, TrainingConfig, parse_config
 from training.lora import TrainingResult, train
 
+Bases = Callable[..., Path]
+Configure = Callable[..., TrainingConfig]
+Tune = Callable[..., TrainingResult]
+
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def base(tmp_path_factory: pytest.TempPathFactory) -> Bases:
     """Return the folder of a tiny random base of an architecture."""
 
     @cache
@@ -33,7 +37,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture
-def loaded(base: Callable[..., Path]) -> Base:
+def loaded(base: Bases) -> Base:
     """Return a tiny GPT-2."""
     return load_base(ModelConfig(str(base("gpt2"))))
 
@@ -79,7 +83,7 @@ def invented() -> SplitPair:
 
 
 @pytest.fixture
-def configure(base: Callable[..., Path], tmp_path: Path) -> Callable[..., TrainingConfig]:
+def configure(base: Bases, tmp_path: Path) -> Configure:
     """Return the settings of a short run on a tiny base, saved as ``to``; others override them."""
 
     def make(*overrides: str, name: str = "llama", to: str = "adapter") -> TrainingConfig:
@@ -99,9 +103,7 @@ def configure(base: Callable[..., Path], tmp_path: Path) -> Callable[..., Traini
 
 
 @pytest.fixture
-def tune(
-    configure: Callable[..., TrainingConfig], invented: SplitPair
-) -> Callable[..., TrainingResult]:
+def tune(configure: Configure, invented: SplitPair) -> Tune:
     """Train as :func:`configure` says, on the invented split unless a corpus or sets are named."""
 
     def run(

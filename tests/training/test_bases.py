@@ -12,15 +12,14 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import digest_weights
 from tests.support import damage
 from tests.support.tiny_bases import make_tokenizer
+from tests.training.conftest import Bases
 from training.bases import check_ids, git_commit, load_base
 from training.config import ModelConfig
 from training.encoding import Row
 
-Base = Callable[..., Path]
-
 
 @pytest.fixture
-def copy(base: Base, tmp_path: Path) -> Path:
+def copy(base: Bases, tmp_path: Path) -> Path:
     return Path(shutil.copytree(base("llama"), tmp_path / "copy"))
 
 
@@ -34,7 +33,7 @@ def copy(base: Base, tmp_path: Path) -> Path:
     ],
 )
 def test_a_base_has_its_style_positions_and_digest(
-    base: Base, name: str, style: str, positions: int | None, pad_id: int
+    base: Bases, name: str, style: str, positions: int | None, pad_id: int
 ) -> None:
     loaded = load_base(ModelConfig(str(base(name))))
     assert (loaded.style, loaded.positions, loaded.pad_id) == (style, positions, pad_id)
@@ -42,9 +41,7 @@ def test_a_base_has_its_style_positions_and_digest(
     assert loaded.revision is None
 
 
-def test_a_name_that_leads_to_no_checkpoint_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     names = (tmp_path, tmp_path / "missing", "someone/no-such-model", damage.LONG_NAME)
     for name in map(str, names):
@@ -113,7 +110,7 @@ def test_a_pickle_is_not_opened(copy: Path) -> None:
     assert not (copy / "marker").exists()
 
 
-def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(
+def test_the_commit_is_known_where_there_is_git(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     commit = git_commit()
@@ -122,8 +119,8 @@ def test_the_commit_of_a_checkout_is_known_and_without_git_it_is_not(
     assert git_commit() is None
 
 
-def test_a_token_without_an_embedding_is_refused_and_an_embedding_without_a_token_is_not(
-    base: Base,
+def test_a_token_without_an_embedding_is_refused(
+    base: Bases,
 ) -> None:
     loaded = load_base(ModelConfig(str(base("llama"))))
     embeddings = loaded.model.get_input_embeddings().num_embeddings
@@ -137,7 +134,7 @@ def test_a_token_without_an_embedding_is_refused_and_an_embedding_without_a_toke
         check_ids(replace(loaded, tokenizer=longer), [Row([0], [0])])
 
 
-def test_four_bits_need_their_package(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_four_bits_need_their_package(base: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="needs the package bitsandbytes"):
         load_base(ModelConfig(str(base("llama")), quantization="nf4"))

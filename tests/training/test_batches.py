@@ -1,7 +1,6 @@
 """The loss of a batch, padded or packed, is that of its pairs one by one."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import peft
@@ -11,6 +10,7 @@ import transformers
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import SplitPair
+from tests.training.conftest import Bases
 from tests.training.losses import (
     assert_equal_gradients,
     different_rows,
@@ -20,11 +20,9 @@ from tests.training.losses import (
 )
 from training import batches
 from training.bases import Base, load_base
-from training.batches import Batch, check_packing, load_batch, load_batches, target_loss
-from training.config import ModelConfig, OptimizationConfig
+from training.batches import check_packing, load_batch, load_batches, target_loss
+from training.config import ModelConfig
 from training.encoding import Row, Step
-from training.objectives.base import backpropagate
-from training.state import Run
 
 PADDED = [(name, False) for name in ("llama", "gpt2", "t5", "bart")]
 PACKED = [(name, True) for name in ("llama", "gpt2", "t5")]
@@ -32,14 +30,8 @@ Prepared = tuple[Base, peft.PeftModel, list[Row]]
 Prepare = Callable[[str], Prepared]
 
 
-def backward(
-    model: peft.PeftModel, step: list[Batch], settings: OptimizationConfig, targets: int
-) -> torch.Tensor:
-    return backpropagate(Run(model, settings), target_loss, step, [targets] * len(step))
-
-
 @pytest.fixture
-def prepare(base: Callable[..., Path], invented: SplitPair) -> Prepare:
+def prepare(base: Bases, invented: SplitPair) -> Prepare:
     """Return a tiny base by name, with an adapter and rows of different lengths."""
 
     def make(name: str) -> Prepared:
@@ -52,7 +44,7 @@ def prepare(base: Callable[..., Path], invented: SplitPair) -> Prepare:
 
 
 @pytest.mark.parametrize(("name", "packing"), [*PADDED, *PACKED])
-def test_the_loss_and_its_gradient_are_those_of_the_plain_computation(
+def test_loss_and_gradient_are_the_plain_ones(
     prepare: Prepare, name: str, *, packing: bool
 ) -> None:
     base, model, rows = prepare(name)

@@ -1,7 +1,5 @@
 """The model card: what the hub needs, and what a reader wants to know."""
 
-from collections.abc import Callable
-
 import pytest
 import yaml
 from transformers import AutoTokenizer
@@ -10,18 +8,19 @@ from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.harness import task_files
+from tests.training.conftest import Tune
 from training import card
-from training.lora import TrainingResult
 
 
 def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(
-    tune: Callable[..., TrainingResult],
+    tune: Tune,
 ) -> None:
     """The base has no padding token."""
     settings = ("data.corpus=mini", "data.limit=6", "optimization.epochs=2")
     judged = ("selection.policy=dev-best", "selection.samples=2")
     adapter = tune(*settings, *judged, name="gpt2").folder
     manifest = read_manifest(adapter)
+    assert "corpus_sha256" not in manifest, "a corpus that is shipped has a name"
     text = (adapter / "README.md").read_text()
     _, front, body = text.split("---\n", 2)
     front_matter = yaml.safe_load(front)

@@ -123,9 +123,7 @@ def test_texts_of_a_space_of_ones_own_are_beside_it(tmp_path: Path) -> None:
     assert (manifest["corpus"], manifest["values"]) == ("weather", ["calm", "angry"])
 
 
-def test_what_no_classifier_learns_from_is_refused(
-    samples: tuple[Sample, ...], tmp_path: Path
-) -> None:
+def test_what_teaches_no_classifier_is_refused(samples: tuple[Sample, ...], tmp_path: Path) -> None:
     past = [sample for sample in samples if combination_in(sample)[-1] == "Past"]
     none = ClassifierConfig(base=str(tmp_path / "none"))
     textless, empty = tmp_path / "textless.jsonl", tmp_path / "empty.jsonl"

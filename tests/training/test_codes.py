@@ -32,12 +32,12 @@ from spor_tasks.evaluation.hf import SporHF, swap_adapter
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
+from tests.training.conftest import Bases, Tune
 from tests.training.losses import objective_of
 from training.bases import Base, load_base
 from training.batches import load_batch, load_batches
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import IGNORED, Row, Step
-from training.lora import TrainingResult
 from training.objectives.codes import Coded
 from training.objectives.likelihood import find_objective
 from training.objectives.meta import Meta, support, without
@@ -59,7 +59,7 @@ KINDS = [*SIZES]
 
 
 @pytest.fixture(params=["gpt2", "llama"])
-def loaded(request: pytest.FixtureRequest, base: Callable[..., Path]) -> Base:
+def loaded(request: pytest.FixtureRequest, base: Bases) -> Base:
     """Return a tiny base, of which the Llama's four heads share two of keys and values."""
     found = load_base(ModelConfig(str(base(request.param))))
     if request.param == "gpt2":
@@ -188,7 +188,7 @@ def named_as_published(model: CodedModel, name: str) -> tuple[torch.Tensor, torc
 
 
 @pytest.fixture
-def learn(tune: Callable[..., TrainingResult]) -> Callable[..., Path]:
+def learn(tune: Tune) -> Callable[..., Path]:
     """Train vectors on a tiny base, and return their folder."""
 
     def run(kind: str, name: str = "gpt2") -> Path:
@@ -230,7 +230,7 @@ def likely() -> list[Instance]:
 
 @pytest.mark.parametrize(("kind", "name"), [*zip(KINDS, ["gpt2", "llama"], strict=True)])
 def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
-    learn: Callable[..., Path], base: Callable[..., Path], kind: str, name: str
+    learn: Callable[..., Path], base: Bases, kind: str, name: str
 ) -> None:
     before = load_file(base(name) / "model.safetensors")
     folder = learn(kind, name=name)
@@ -248,9 +248,7 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_saved_gives_the_logits_of_what_was_trained(
-    loaded: Base, kind: str, tmp_path: Path
-) -> None:
+def test_saved_vectors_give_the_trained_logits(loaded: Base, kind: str, tmp_path: Path) -> None:
     objective = objective_of(kind, loaded, CORPUS, **SIZES[kind])
     model = with_vectors(objective).float()
     model.save(tmp_path, "a base", None)
@@ -271,9 +269,7 @@ def test_the_codes_of_a_prompt_are_the_longest_that_it_begins_with(loaded: Base)
     assert len(short) == len(long) == model.width
 
 
-def test_what_cannot_read_a_checkpoint_says_so(
-    learn: Callable[..., Path], base: Callable[..., Path]
-) -> None:
+def test_what_cannot_read_a_checkpoint_says_so(learn: Callable[..., Path], base: Bases) -> None:
     folder = learn("dcg")
     given = {"pretrained": str(base("gpt2"))}
     for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):

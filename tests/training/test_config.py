@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import ConfigError
 from tests.conftest import REPOSITORY
 from training.config import (
-    PAPER_LORA,
     DataConfig,
     ModelConfig,
     OptimizationConfig,
@@ -42,21 +41,11 @@ CONFIGS = st.builds(
 
 
 @given(CONFIGS)
-def test_a_resolved_config_reads_back_equal_and_means_the_same_to_any_yaml_reader(
+def test_a_resolved_config_reads_back_equal_in_any_yaml_reader(
     config: TrainingConfig,
 ) -> None:
     assert parse_config(dump_settings(config)) == config
     assert yaml.safe_load(dump_settings(config)) == to_dict(config)
-
-
-def test_defaults_are_those_of_the_paper() -> None:
-    config = parse_config(LEAST)
-    paper = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1, "target_modules": None}
-    assert config.lora == paper
-    assert parse_config(LEAST, ["lora.r=4"]).lora == paper | {"r": 4}
-    assert config.optimization == OptimizationConfig(
-        learning_rate=1e-4, batch_size=6, gradient_accumulation=1, epochs=10, group_by_length=False
-    )
 
 
 def test_a_file_names_the_folder_of_its_adapters(tmp_path: Path) -> None:
@@ -102,11 +91,11 @@ def test_a_wrong_value_or_key_is_refused_by_its_key(key: str, value: str) -> Non
 def test_every_fault_of_a_file_is_in_one_error(tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text(LEAST + "optimization: {epochs: 0, sede: 1}")
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(
+        ConfigError, match=r"optimization\.epochs: .*optimization\.sede: "
+    ) as caught:
         load_config(file)
     assert caught.value.where == str(file)
-    assert "optimization.epochs: " in caught.value.what
-    assert "optimization.sede: " in caught.value.what
 
 
 @pytest.mark.parametrize("text", ["", "- a", "a", "lora: {r: [", "lora: !!python/name:os.system"])
@@ -156,9 +145,9 @@ def test_a_config_is_valid_and_states_only_differences(file: Path) -> None:
 @pytest.mark.parametrize("name", IN_THE_PAPERS_WAY)
 def test_a_model_is_trained_as_in_the_paper(name: str) -> None:
     config = load_config(FOLDER / f"{name}.yaml")
-    assert config.lora == PAPER_LORA
+    assert config.lora == {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1, "target_modules": None}
     settings = config.optimization
     assert (settings.learning_rate, settings.batch_size, settings.epochs) == (1e-4, 6, 10)
     assert (settings.gradient_accumulation, settings.max_steps) == (1, None)
-    assert settings.packing == (name != "bart-large")
+    assert (settings.group_by_length, settings.packing) == (False, name != "bart-large")
     assert (config.data.limit, config.data.protocol) == (None, "published")

@@ -1,7 +1,5 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,21 +8,18 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
+from tests.training.conftest import Configure
 from training.__main__ import main
-from training.config import DataConfig, TrainingConfig
 from training.data import (
-    corpus_sha256,
-    everything,
     find_arm,
     make_pairs,
     places_to_cut,
-    sets_of,
 )
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
@@ -66,32 +61,8 @@ def lighthouses(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_corpus_of_one_s_own_is_known_by_its_digest_and_others_by_their_name(
-    lighthouses: Path,
-) -> None:
-    data = DataConfig("systematicity", str(lighthouses), "atom")
-    assert corpus_sha256(data) == own.read_corpus(lighthouses).sha256
-    assert everything(data) == own.read_corpus(lighthouses).samples
-    assert corpus_sha256(replace(data, corpus="mini")) is None
-    assert sets_of(replace(data, corpus="mini")) is named.load("systematicity", "mini")
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        DataConfig("systematicity", "webnlg", "atom", seed=0),
-        DataConfig("systematicity", "none.jsonl", "atom"),
-        DataConfig("systematicity", "mini", "atom", protocol="published"),
-    ],
-)
-def test_sets_that_there_are_not_are_refused(data: DataConfig) -> None:
-    with pytest.raises(SporError) as caught:
-        sets_of(data)
-    assert caught.value.remedy
-
-
 def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(
-    configure: Callable[..., TrainingConfig],
+    configure: Configure,
     lighthouses: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

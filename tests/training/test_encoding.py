@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -12,6 +11,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.prompts.styles import PromptStyle
+from tests.training.conftest import Bases
 from training.config import OptimizationConfig
 from training.data import TrainingPair, make_pairs
 from training.demo import BASES
@@ -27,7 +27,6 @@ STYLES: dict[str, PromptStyle] = {
     "t5": "seq2seq",
     "bart": "seq2seq",
 }
-Base = Callable[..., Path]
 
 
 def tokenizer_of(folder: Path) -> PreTrainedTokenizerBase:
@@ -44,7 +43,7 @@ def targets(row: Row) -> list[int]:
     [*STYLES.items(), ("gpt2", "seq2seq"), ("t5", "causal")],
 )
 def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one_end(
-    base: Base, invented: SplitPair, name: str, style: PromptStyle
+    base: Bases, invented: SplitPair, name: str, style: PromptStyle
 ) -> None:
     samples = [sample for arm in invented.arms for sample in arm.samples]
     pairs = [*make_pairs(samples, style, Likelihood.pairs, limit=None, seed=0), PLAIN, QUOTED]
@@ -76,7 +75,7 @@ def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one
 
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
-def test_pairs_that_are_too_long_are_left_out_and_counted(base: Base, name: str) -> None:
+def test_pairs_that_are_too_long_are_left_out_and_counted(base: Bases, name: str) -> None:
     tokenizer = tokenizer_of(base(name))
     pairs = [PLAIN, TrainingPair("a: Output:", "o" * 50), TrainingPair("a" * 60, "o")]
     full = encode(pairs, tokenizer, STYLES[name], None)
@@ -94,9 +93,7 @@ BEFORE = ("</table>",)
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
 @pytest.mark.parametrize("less", [1, 7, 20])
-def test_a_long_prompt_loses_the_end_of_its_table_and_the_text_nothing(
-    base: Base, name: str, less: int
-) -> None:
+def test_a_long_prompt_loses_the_end_of_its_table(base: Bases, name: str, less: int) -> None:
     tokenizer, style = tokenizer_of(base(name)), STYLES[name]
     whole = encode([TABLE], tokenizer, style, None)
     most = whole.rows[0].length - less
@@ -116,7 +113,7 @@ def test_a_long_prompt_loses_the_end_of_its_table_and_the_text_nothing(
     assert (len(without.rows), without.too_long, without.cut) == (1, 1, 0)
 
 
-def test_a_tokenizer_without_an_end_token_is_refused(base: Base) -> None:
+def test_a_tokenizer_without_an_end_token_is_refused(base: Bases) -> None:
     tokenizer = tokenizer_of(base("llama"))
     tokenizer.eos_token = None
     with pytest.raises(ConfigError, match="no end token"):

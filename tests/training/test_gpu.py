@@ -1,6 +1,5 @@
 """What only a GPU can do, where there is one."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -8,11 +7,10 @@ import pytest
 import torch
 
 from spor_tasks.core.folders import read_manifest
+from tests.training.conftest import Configure
 from training import lora, processes
-from training.config import TrainingConfig
 from training.lora import train
 
-Configure = Callable[..., TrainingConfig]
 SETTINGS = (
     "data.corpus=mini",
     "data.limit=12",

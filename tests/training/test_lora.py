@@ -1,10 +1,9 @@
 import json
 import logging
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import patch
 
 import peft
 import pytest
@@ -18,32 +17,26 @@ from spor_tasks.core.sample import Split, SplitPair
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
 from tests.support.soak import soak
+from tests.training.conftest import Bases, Configure, Tune
 from tests.training.losses import different_rows
 from training import lora
 from training.bases import load_base, versions
 from training.batches import Model, load_batch, target_loss
 from training.config import (
     ModelConfig,
-    TrainingConfig,
     load_config,
     settings_sha256,
     shared_settings,
 )
-from training.lora import TrainingResult
 from training.settings import to_dict
 
-Folders = Callable[..., Path]
-Configure = Callable[..., TrainingConfig]
-Tune = Callable[..., TrainingResult]
 FAST = ("lora.target_modules=all-linear", "lora.lora_dropout=0", "optimization.learning_rate=1e-2")
 WEIGHTS = "adapter_model.safetensors"
 
 
 @pytest.mark.usefixtures("short_outputs")
 @pytest.mark.parametrize("name", ["llama", soak("t5")])
-def test_four_bits_learn_about_the_same_and_are_not_disturbed_by_evaluation(
-    tune: Tune, name: str
-) -> None:
+def test_four_bits_learn_the_same_and_judging_disturbs_nothing(tune: Tune, name: str) -> None:
     """Where bitsandbytes evaluates, gradients may be lost in silence afterwards."""
     short = (*FAST, "data.corpus=mini", "data.limit=6", "optimization.epochs=3")
     four_bits = "model.quantization=nf4"
@@ -65,6 +58,9 @@ CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
     ("settings", "name", "fault"),
     [
         (["data.arm=match"], "llama", "'match'"),
+        (["data.corpus=none.jsonl"], "llama", "nor a file"),
+        (["data.corpus=mini", "data.protocol=published"], "llama", "there is no split"),
+        (["data.corpus=e2e", "data.seed=0"], "llama", "has no effect"),
         (["data.aspect=productivty", "data.corpus=mini"], "llama", "there is no split"),
         (["model.path=no/such/base"], "llama", "this folder does not exist"),
         (["optimization.packing=true"], "bart", "optimization.packing cannot be used"),
@@ -96,9 +92,7 @@ def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sets_that_break_a_requirement_or_have_no_text_are_refused(
-    tune: Tune, invented: SplitPair, tmp_path: Path
-) -> None:
+def test_broken_or_empty_sets_are_refused(tune: Tune, invented: SplitPair, tmp_path: Path) -> None:
     strict = replace(invented, name=invented.name._replace(protocol="strict"))
     textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
     no_samples, no_texts = (
@@ -116,7 +110,7 @@ def test_sets_that_break_a_requirement_or_have_no_text_are_refused(
 
 
 def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
-    configure: Configure, tune: Tune, base: Folders, invented: SplitPair
+    configure: Configure, tune: Tune, base: Bases, invented: SplitPair
 ) -> None:
     settings = ("optimization.epochs=3", "optimization.seed=7", "data.limit=8")
     settings = (*settings, "optimization.threads=2")
@@ -154,7 +148,7 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "t5", "bart"])
 def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
-    tune: Tune, base: Folders, invented: SplitPair, trained: list[Model], name: str
+    tune: Tune, base: Bases, invented: SplitPair, trained: list[Model], name: str
 ) -> None:
     folder = tune(*FAST, name=name).folder
     with warnings.catch_warnings():
@@ -191,27 +185,22 @@ def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
     assert "1 more pairs are too long and are left out" in caplog.text
 
 
-def test_a_loss_that_is_no_number_ends_the_run_and_nothing_is_saved(
-    tune: Tune, tmp_path: Path
-) -> None:
+def test_a_loss_that_is_no_number_ends_the_run_unsaved(tune: Tune, tmp_path: Path) -> None:
     message = r"the loss became (nan|inf) at step \d+ of 10, on the samples a\d, a"
     with pytest.raises(SporError, match=message):
         tune("optimization.learning_rate=1e30", "optimization.epochs=5")
     assert not (tmp_path / "adapter").exists()
 
 
-def test_a_run_that_breaks_off_loses_nothing_and_leaves_only_what_it_can_go_on_from(
-    tune: Tune, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_run_that_breaks_off_loses_nothing(tune: Tune, tmp_path: Path) -> None:
     output = tune().folder
     before = {path: path.read_bytes() for path in output.iterdir()}
     with pytest.raises(SporError, match="already exists"):
         tune("optimization.seed=1")
     for place in ("fit", "save_weights", "describe"):
-        with monkeypatch.context() as patch:
-            patch.setattr(lora, place, Mock(side_effect=KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                tune("overwrite=true")
+        broken = patch.object(lora, place, side_effect=KeyboardInterrupt)
+        with broken, pytest.raises(KeyboardInterrupt):
+            tune("overwrite=true")
         assert {path: path.read_bytes() for path in output.iterdir()} == before
         kept = ["adapter.unfinished"] if place != "fit" else []
         assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter", *kept]

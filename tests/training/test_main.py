@@ -1,7 +1,6 @@
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +8,12 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.support.processes import forked, wait_until
+from tests.training.conftest import Configure
 from training import demo
 from training.__main__ import main
-from training.config import TrainingConfig
 from training.experiments import run
 from training.experiments.plan import expand
 from training.settings import dump_settings
-
-Configure = Callable[..., TrainingConfig]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -51,9 +48,7 @@ def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
     assert ("interrupted: " in capsys.readouterr().err) == (rank is None)
 
 
-def test_a_signal_from_the_keyboard_leaves_nothing_behind(
-    configure: Configure, tmp_path: Path
-) -> None:
+def test_an_interrupt_leaves_nothing_behind(configure: Configure, tmp_path: Path) -> None:
     file = tmp_path / "some.yaml"
     file.write_text(dump_settings(configure("data.corpus=mini", "optimization.epochs=1000")))
     process = forked(main, ["train", str(file)])
@@ -65,9 +60,7 @@ def test_a_signal_from_the_keyboard_leaves_nothing_behind(
 
 
 @pytest.mark.parametrize("corpus", ["mini", "totto_mini", "logicnlg_mini", "compmctg_mini"])
-def test_a_demo_is_an_experiment_on_the_shipped_base(
-    corpus: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_demo_is_run_on_the_shipped_base(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
     monkeypatch.setattr(run, "run", lambda *of, **how: given.update(how, of=of))
     demo.demonstrate(corpus, ["seeds=[7]"])

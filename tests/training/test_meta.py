@@ -27,13 +27,7 @@ from training.batches import Batch, Model, load_batch, load_batches
 from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, Step, count_targets
 from training.objectives.likelihood import Likelihood
-from training.objectives.meta import (
-    Meta,
-    MetaSettings,
-    Pools,
-    draw_rows,
-    support,
-)
+from training.objectives.meta import Meta, MetaSettings, Pools, draw_rows, support
 from training.state import Run
 
 END = 50256
@@ -45,7 +39,7 @@ SPACE = tuple(itertools.product("ab", "cd", "ef"))
 # --- Combinations --------------------------------------------------------------------------------
 
 
-def test_the_combinations_that_a_step_may_recombine_are_the_published_ones(
+def test_recombinations_are_the_published_ones(
     published_dir: Path,
 ) -> None:
     for row in golden.read(published_dir / "compmctg", "support_combs", rows=60):
@@ -75,9 +69,7 @@ def pools(sizes: Sequence[int]) -> Pools:
         ([9], 0, set()),
     ],
 )
-def test_every_combination_gets_its_share_of_the_second_batch(
-    sizes: list[int], allowed: int, shares: set[int]
-) -> None:
+def test_each_combination_gets_its_share(sizes: list[int], allowed: int, shares: set[int]) -> None:
     of = pools(sizes)
     for seed in range(9):
         chosen = draw_rows(SPACE[:allowed], of, 8, random.Random(seed))
@@ -188,7 +180,7 @@ FEW_SHOT |= {("Negative", "Past", "Travel")}
 
 
 @pytest.mark.parametrize(("at", "packing"), [("theta1", False), ("theta", True)])
-def test_a_step_adds_the_gradient_of_recombined_texts_where_its_own_leads(
+def test_a_step_adds_a_gradient_where_its_own_leads(
     loaded: Base, at: str, *, packing: bool
 ) -> None:
     """Against the gradients of the two mean losses by token, the second at a moved copy."""

@@ -1,9 +1,8 @@
 """What each objective minimizes, against slow and obvious computations on tiny random models."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -26,13 +25,13 @@ from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.styles import prompt
+from tests.training.conftest import Bases, Configure, Tune
 from tests.training.losses import objective_of, plain_loss, rows_of, without_dropout
 from training.adapters import add_tokens
 from training.bases import Base, load_base
 from training.batches import Model, load_batch, target_losses
-from training.config import ModelConfig, OptimizationConfig, TrainingConfig
+from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Row, encode
-from training.lora import TrainingResult
 from training.objectives import reward
 from training.objectives.adversarial import false_pair
 from training.objectives.coarse_to_fine import CoarseToFine
@@ -129,9 +128,7 @@ def test_letters_that_fold_to_others_are_corrupted_too(name: str) -> None:
 # --- Reward --------------------------------------------------------------------------------------
 
 
-def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
-    model: Model, loaded: Base, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reward_weighs_samples_by_their_gain(model: Model, loaded: Base) -> None:
     ids = [[72, 104, 2], [99, 2], [70, 71]]
     prompts = [loaded.tokenizer(prompt(s, "causal"))["input_ids"] for s in SAMPLES[:3]]
     rows = tuple(
@@ -142,21 +139,19 @@ def test_a_reward_weighs_what_was_sampled_by_what_it_gains_over_the_greedy_text(
     def written(*_: object, sampling: bool) -> tuple[list[str], list[Row]]:
         return ["good", "bad", "good"] if sampling else ["bad", "good", "good"], rows
 
-    monkeypatch.setattr(reward, "write", written)
     settings: dict[str, Any] = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
     objective = objective_of("reward", loaded, SAMPLES[:3], **settings)
     objective.reward = lambda _, texts: [float(text == "good") for text in texts]
     batch = load_batch(rows_of(loaded, SAMPLES[:3]), loaded.pad_id, model)
-    found = objective.loss(model, batch).item()
+    with patch.object(reward, "write", written):
+        found = objective.loss(model, batch).item()
     gains = (1, -1, 0)
     policy = sum(gain * plain_loss(model, row) for gain, row in zip(gains, rows, strict=True))
     likelihood = target_losses(model, batch).sum()
     assert found == pytest.approx((likelihood + 0.7 * policy).item(), rel=1e-5)
 
 
-def test_what_is_written_greedily_is_the_likeliest_token_each_time(
-    model: Model, loaded: Base
-) -> None:
+def test_greedy_texts_are_the_likeliest_tokens(model: Model, loaded: Base) -> None:
     texts, rows = write(model, loaded, SAMPLES, 5, sampling=False)
     for sample, row, text in zip(SAMPLES, rows, texts, strict=True):
         ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
@@ -203,9 +198,7 @@ def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
-def test_new_tokens_have_embeddings_and_swallow_the_blanks_of_the_published_ones(
-    base: Callable[..., Path], name: str
-) -> None:
+def test_new_tokens_have_embeddings_and_swallow_published_blanks(base: Bases, name: str) -> None:
     loaded = load_base(ModelConfig(str(base(name))))
     before = len(loaded.tokenizer)
     entity, separator = add_tokens(loaded, CoarseToFine.tokens)
@@ -231,9 +224,7 @@ COARSE_TO_FINE = (
 )
 
 
-def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learned(
-    tune: Callable[..., TrainingResult], base: Callable[..., Path]
-) -> None:
+def test_a_whole_model_is_a_checkpoint_that_says_what_it_learned(tune: Tune, base: Bases) -> None:
     settings = (*COARSE_TO_FINE, "method=full", "optimization.epochs=3")
     result = tune(*settings, pair=TEMPLATED, name="gpt2")
     assert len(result.losses) == 2 + 6
@@ -256,8 +247,8 @@ def test_a_model_that_was_trained_whole_is_a_checkpoint_that_says_what_it_learne
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_an_adapter_brings_the_embeddings_of_new_tokens(
-    tune: Callable[..., TrainingResult],
-    configure: Callable[..., TrainingConfig],
+    tune: Tune,
+    configure: Configure,
     trained: list[Model],
     name: str,
 ) -> None:

@@ -52,9 +52,7 @@ def test_no_two_units_of_a_test_sample_are_together_in_what_the_base_reads() -> 
     assert together.isdisjoint(apart)
 
 
-def test_the_script_trains_an_ordinary_checkpoint_again(
-    script: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_script_trains_a_checkpoint_again(script: dict[str, Any], tmp_path: Path) -> None:
     settings = script["BaseSettings"](width=16, layers=1, heads=2, steps=3, half=True)
     for name in ("one", "same"):
         script["build"](tmp_path / name, QUICK, settings, progress=False)

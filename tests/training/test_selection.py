@@ -1,6 +1,6 @@
 """Which epoch is kept, what it is judged by, and that judging changes nothing else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,15 +20,13 @@ from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import task_files
 from tests.support.rows import write_rows
+from tests.training.conftest import Tune
 from training import selection
 from training.config import DataConfig, SelectionConfig
 from training.data import sets_of
 from training.demo import BASES
-from training.lora import TrainingResult
 from training.selection import Judge, trained_on, unseen
 from training.state import Run
-
-Tune = Callable[..., TrainingResult]
 
 
 def judged_samples(settings: SelectionConfig, pair: SplitPair) -> Sequence[Sample]:
@@ -45,9 +43,7 @@ def contents(samples: Sequence[Sample]) -> set[frozenset[object]]:
 
 
 @pytest.mark.parametrize(("aspect", "part"), [("systematicity", None), ("productivity", "n3")])
-def test_a_development_set_has_nothing_that_is_trained_on_or_tested(
-    aspect: str, part: str | None
-) -> None:
+def test_a_development_set_is_neither_trained_on_nor_tested(aspect: str, part: str | None) -> None:
     pair = named.load(aspect, "mini", part=part)
     everything = development_set(pair, 10**6, seed=0)
     assert 40 < len(everything) == len(contents(everything)) < 1000
@@ -63,7 +59,7 @@ def test_a_development_set_has_nothing_that_is_trained_on_or_tested(
 
 
 @pytest.mark.parametrize("part", [None, "c2f"])
-def test_tables_that_are_neither_trained_on_nor_tested_judge_by_the_scores_of_their_task(
+def test_other_tables_judge_by_the_scores_of_their_task(
     part: str | None,
 ) -> None:
     pair = named.load("logicnlg", "logicnlg_mini", part=part)
@@ -129,7 +125,7 @@ def test_the_first_of_equally_good_epochs_is_the_best() -> None:
 
 
 @pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
-def test_a_set_that_is_held_out_is_one_for_every_arm_and_no_arm_is_trained_on_it(
+def test_a_set_that_is_held_out_is_one_for_all_arms(
     aspect: str,
 ) -> None:
     pair = named.load(aspect, "mini")
@@ -198,9 +194,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
         ("order_invariance", "webnlg", "main", 1267),
     ],
 )
-def test_so_many_real_samples_are_left_over(
-    aspect: str, corpus: str, part: str | None, left: int
-) -> None:
+def test_real_samples_are_left_over(aspect: str, corpus: str, part: str | None, left: int) -> None:
     """Those for order invariance all have a unit that the arm never shows."""
     pair = named.load(aspect, corpus, part=part)
     found = development_set(pair, 10**6, seed=0)

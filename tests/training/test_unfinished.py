@@ -1,7 +1,7 @@
 """Recorded losses, and a run that was cut off goes on to the bytes of an uninterrupted one."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,15 @@ from tests.golden.record import TRAININGS
 from tests.support.damage import DAMAGE, no_file_larger_than, replace
 from tests.support.processes import forked, wait_until
 from tests.support.soak import soak
+from tests.training.conftest import Bases, Configure, Tune
 from training import adapters, lora
 from training.batches import load_batches
-from training.config import TrainingConfig, learned_settings, parse_config
+from training.config import learned_settings, parse_config
 from training.data import TrainingPair
 from training.encoding import Rows, encode
 from training.lora import TrainingResult, train
 from training.objectives import base as objective
 
-Tune = Callable[..., TrainingResult]
 NAMES = [
     *("lora/llama", "lora/bart", "lora/packing", "full", "adversarial", "reward", "coarse_to_fine"),
     *("dcg", "meta/published", "meta/contrastive_prefix"),
@@ -63,9 +63,7 @@ def _encoded_once() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_encoded_once")
 @pytest.mark.parametrize("name", [*NAMES, *map(soak, sorted(OTHERS))])
-def test_a_run_goes_on_to_the_same_losses_and_bytes(
-    name: str, base: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_run_goes_on_to_the_same_losses_and_bytes(name: str, base: Bases, tmp_path: Path) -> None:
     base_name, *settings = TRAININGS[name]
 
     def tuned(to: str) -> TrainingResult:
@@ -90,9 +88,7 @@ def test_a_run_goes_on_to_the_same_losses_and_bytes(
 
 
 @pytest.mark.parametrize(("name", "may_change"), [("compmctg", True), ("dcg", False)])
-def test_a_batch_may_be_divided_unless_the_loss_depends_on_it(
-    name: str, *, may_change: bool
-) -> None:
+def test_a_batch_may_be_divided_unless_a_loss_depends_on_it(name: str, *, may_change: bool) -> None:
     _, *settings = TRAININGS[name]
     divided = ("optimization.batch_size=4", "optimization.gradient_accumulation=2")
     whole, parts = (
@@ -108,8 +104,8 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "adapter.unfinished"
 
 
-def test_a_killed_process_leaves_nothing_that_passes_for_an_adapter_and_can_be_gone_on_with(
-    configure: Callable[..., TrainingConfig], tune: Tune, place: Path
+def test_a_killed_process_can_be_gone_on_with(
+    configure: Configure, tune: Tune, place: Path
 ) -> None:
     settings = (*OF_MINI, "optimization.save_steps=2")
     killed = configure(*settings)
@@ -140,9 +136,7 @@ SHAPES = [5, [1], {}, {"facts": 5}, {"facts": {}, "state": {}}]
 
 
 @pytest.mark.parametrize("content", [*sorted(DAMAGE.keys() - {"nothing"}), *SHAPES], ids=str)
-def test_a_file_that_training_did_not_write_is_named(
-    tune: Tune, place: Path, content: object
-) -> None:
+def test_a_file_of_something_else_is_named(tune: Tune, place: Path, content: object) -> None:
     if isinstance(content, str):
         replace(place, content)
     else:
@@ -186,9 +180,7 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune) -> N
     assert read_manifest(result.folder)["resumed_from"] == 6
 
 
-def test_a_disk_that_is_too_full_is_an_error_and_the_state_is_kept(
-    tune: Tune, tmp_path: Path, place: Path
-) -> None:
+def test_on_a_full_disk_the_state_is_kept(tune: Tune, tmp_path: Path, place: Path) -> None:
     with no_file_larger_than(2000), pytest.raises(ConfigError, match=r"unfinished: cannot be writ"):
         tune()
     assert list(tmp_path.iterdir()) == []

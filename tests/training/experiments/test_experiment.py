@@ -127,9 +127,7 @@ LEAST = (
         ("models: [", "models: [{name: m}, ", "two models have the name m"),
     ],
 )
-def test_a_fault_in_a_file_is_named_with_its_place(
-    old: str, new: str, named: str, tmp_path: Path
-) -> None:
+def test_a_fault_is_named_with_its_place(old: str, new: str, named: str, tmp_path: Path) -> None:
     file = write(tmp_path, LEAST)
     assert len(expand(load_experiment(file))) == 3
     assert old in LEAST
@@ -139,9 +137,7 @@ def test_a_fault_in_a_file_is_named_with_its_place(
     assert caught.value.where is not None
 
 
-def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(
-    tmp_path: Path,
-) -> None:
+def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     model = "{model: {path: base}, lora: {r: 2, lora_alpha: 2, lora_dropout: 0.2}}"
     (tmp_path / "models" / "tiny.yaml").write_text(model)

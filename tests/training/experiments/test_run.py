@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from spor_tasks.results import runs
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
+from tests.training.conftest import Bases
 from training import lora
 from training.__main__ import main
 from training.config import TrainingConfig
@@ -55,7 +56,7 @@ NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("atom-0", "atom-1", 
 
 
 @pytest.fixture
-def file(base: Callable[..., Path], tmp_path: Path) -> Path:
+def file(base: Bases, tmp_path: Path) -> Path:
     """Return the file of an experiment of three cells."""
     path = tmp_path / "tiny.yaml"
     path.write_text(TEXT.format(output=tmp_path / "runs", base=base("llama")))
@@ -68,7 +69,7 @@ def experiment(file: Path) -> Experiment:
 
 
 @pytest.fixture(scope="module")
-def finished(base: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(base: Bases, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of an experiment that ran to its end; nobody may write there."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "tiny.yaml").write_text(TEXT.format(output=folder / "runs", base=base("llama")))
@@ -102,9 +103,7 @@ def statuses(experiment: Experiment) -> list[str]:
     return [look(cell).status for cell in expand(experiment)]
 
 
-def test_an_experiment_ends_with_its_report_and_is_not_done_again(
-    finished: Path, done: list[str]
-) -> None:
+def test_an_experiment_is_done_once_and_then_reported(finished: Path, done: list[str]) -> None:
     experiment = load_experiment(finished / "tiny.yaml")
     assert statuses(experiment) == ["done"] * 3
     printed = (finished / "printed.txt").read_text()
@@ -135,9 +134,7 @@ def copy(finished: Path, tmp_path: Path) -> Iterator[Experiment]:
     shutil.copytree(kept, finished / "runs")
 
 
-def test_a_result_counts_if_it_is_whole_and_of_these_settings_and_packages(
-    copy: Experiment, done: list[str]
-) -> None:
+def test_a_result_counts_if_whole_and_of_these_settings(copy: Experiment, done: list[str]) -> None:
     assert statuses(copy) == ["done"] * 3
     limited = replace(copy, evaluation=replace(copy.evaluation, limit=3))
     assert statuses(limited) == ["partly", "partly", "missing"]
@@ -159,9 +156,7 @@ def test_a_result_counts_if_it_is_whole_and_of_these_settings_and_packages(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
-def test_whatever_the_manifest_of_an_adapter_says_the_plan_is_shown(
-    copy: Experiment, data: st.DataObject
-) -> None:
+def test_any_manifest_of_an_adapter_leaves_a_plan(copy: Experiment, data: st.DataObject) -> None:
     adapter = copy.folder / NAMES[0] / "adapter"
     good = read_manifest(adapter)
     way = data.draw(st.sampled_from(list(places(good))))
@@ -188,7 +183,7 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     assert statuses(other) == ["done", "conflict", "done"]
 
 
-def test_a_dry_run_lists_every_cell_and_changes_nothing(
+def test_a_dry_run_only_lists_cells(
     copy: Experiment, finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = finished / "tiny.yaml"
@@ -212,9 +207,7 @@ def test_a_dry_run_lists_every_cell_and_changes_nothing(
     assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
 
 
-def test_a_cell_that_fails_is_named_and_the_others_are_done_unless_all_is_interrupted(
-    file: Path, experiment: Experiment
-) -> None:
+def test_a_cell_that_fails_is_named_and_others_are_done(file: Path, experiment: Experiment) -> None:
     command = ["run", str(file), "seeds=[0]"]
     with patch.object(lora, "train", side_effect=KeyboardInterrupt):
         assert main(command) == 130
@@ -248,9 +241,7 @@ def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
     assert f"{len(chosen)} done" in last
 
 
-def test_a_cell_is_left_to_the_worker_that_has_it_until_that_is_killed(
-    experiment: Experiment, done: list[str]
-) -> None:
+def test_a_cell_belongs_to_a_worker_that_lives(experiment: Experiment, done: list[str]) -> None:
     endless = replace(experiment, overrides=(*experiment.overrides, "optimization.max_steps=9999"))
     (cell, *_) = expand(experiment)
     partial = experiment.folder / cell.name / ".adapter.partial"
@@ -279,9 +270,7 @@ def start_rank(rank: int, port: int, arguments: list[str], printed: Path) -> int
         return main(arguments)
 
 
-def test_processes_that_share_a_cell_learn_what_one_does_and_print_one_report(
-    file: Path, tmp_path: Path
-) -> None:
+def test_processes_that_share_a_cell_do_what_one_does(file: Path, tmp_path: Path) -> None:
     """Five pairs in steps of four: one process has no share of the last step.
 
     That the two pack their pairs, and the one does not, makes no difference either.
@@ -333,7 +322,7 @@ def test_workers_that_cannot_be_started_are_an_error(
 
 
 def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
-    experiment: Experiment, base: Callable[..., Path], done: list[str]
+    experiment: Experiment, base: Bases, done: list[str]
 ) -> None:
     shown = InContextConfig(
         models=(ShownModel(name="shown", path=str(base("llama"))),),
