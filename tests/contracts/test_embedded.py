@@ -148,9 +148,6 @@ def test_nothing_is_stated_about_a_table_without_its_cells(table: Table) -> None
     assert parse("Ann is the only baker from Selby .", table) is None
 
 
-# --- Files ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", DIGESTS)

@@ -30,9 +30,6 @@ MAIN = "spor_order_invariance_mini_main"
 ATOMS = "spor_systematicity_mini"
 
 
-# --- Beams ----------------------------------------------------------------------------------------
-
-
 BEAMS = {"max_gen_toks": 8, "num_beams": 5}
 
 

@@ -116,8 +116,6 @@ def test_a_held_out_reference_takes_its_order_along() -> None:
     assert rest.id == whole.id
 
 
-# --- On tasks -------------------------------------------------------------------------------------
-
 TASK = "spor_systematicity_mini"
 ATOM, COMBINATION = f"{TASK}_icl_atom", f"{TASK}_icl_combination"
 

@@ -78,9 +78,6 @@ def evidence(file: Path, metric: str, corpus: str, **settings: Any) -> list[Row]
     return [row for _, row in read_rows(out)]
 
 
-# --- What is measured, which tests/test_metrics_doc.py shows for each metric ----------------------
-
-
 def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:
     file = write(SHIP, SHIP)
     result = scoring.score(file, "parent", "webnlg")
@@ -152,9 +149,6 @@ def test_evidence_is_published_field_by_field(golden_dir: Path, write: Write, na
                 assert math.isclose(found[key], value, rel_tol=0, abs_tol=1e-9)
             else:
                 assert found[key] == value
-
-
-# --- Two files ------------------------------------------------------------------------------------
 
 
 def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(write: Write) -> None:

@@ -100,9 +100,6 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, base: Path) ->
             checkpoints.find_adapter(arguments(base_folder, adapter_folder))
 
 
-# --- Styles of prompts ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("config", "more", "expected"),
     [

@@ -49,9 +49,6 @@ def logits(folder: Path, pair: ClassifierInput) -> torch.Tensor:
     return found
 
 
-# --- The classifier -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("labels", "config", "likely"),
     [
@@ -114,9 +111,6 @@ def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
     sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
     with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
         judge(load(tmp_path), sample, "An output.")
-
-
-# --- What cannot be loaded ------------------------------------------------------------------------
 
 
 def not_trained_to_classify(folder: Path) -> None:

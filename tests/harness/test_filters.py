@@ -52,9 +52,6 @@ def scored(result: dict[str, Any], task: str) -> list[str]:
     return [text for row in result["samples"][task] for text in row["filtered_resps"]]
 
 
-# --- Ours -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", sorted(FILTERS))
 def test_lm_eval_knows_every_filter(name: str) -> None:
     found = get_filter(f"spor_{name}")().apply([["a:\nb", "</think>c"], [""]], [])
@@ -108,8 +105,6 @@ def test_filters_are_added_once_and_only_to_our_chains() -> None:
         {"name": "none", "filter": [OF_UNTUNED[i] for i in (1, 0, 2, 3, 4)]}
     ]
 
-
-# --- Filters of one's own -------------------------------------------------------------------------
 
 OWN = """
 from lm_eval.api.filter import Filter

@@ -40,9 +40,6 @@ def context(task: Task, shots: int = 0) -> str:
     return text
 
 
-# --- Prompts --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("kind", "style"), [("llama", "causal"), ("t5", "seq2seq")])
 def test_the_prompt_is_that_of_the_model(kind: str, style: str, checkpoint: Checkpoint) -> None:
     task = load(MINI, pretrained=str(checkpoint(kind)))
@@ -121,9 +118,6 @@ def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
     metadata = {key: value for key, value in file.content["metadata"].items() if key != "benchmark"}
     found = plan.resolve(metadata)
     assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
-
-
-# --- Results --------------------------------------------------------------------------------------
 
 
 def test_outputs_may_be_written_without_scores(checkpoint: Checkpoint) -> None:

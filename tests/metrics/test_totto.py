@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, with_groups
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.oracles import totto as slow
 from tests.support.scores import scores_of
-from tests.support.totto import Row, examples, golden_rows, sample
+from tests.support.totto import Row, examples, sample
 
 SIDES = ("p", "r", "f")
 REAL = {TOTTO: "", TOTTO_REAL: "_real"}
@@ -32,11 +33,11 @@ def percent(judgement: Judgement) -> dict[str, float]:
 def published(golden_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
     """The rows of each file of predictions, with the sample and its judgement."""
     folder = golden_dir / "totto"
-    rows = golden_rows(folder / "examples.jsonl.gz")
+    rows = [row for _, row in read_rows(folder / "examples.jsonl.gz")]
     read = examples([row["example"] for row in rows], tmp_path_factory.mktemp("totto"))
     samples = {row["id"]: each for row, each in zip(rows, read, strict=True)}
     files: dict[str, list[Row]] = {}
-    for row in golden_rows(folder / "predictions.jsonl.gz"):
+    for _, row in read_rows(folder / "predictions.jsonl.gz"):
         row["sample"] = samples[row["id"]]
         row["judgement"] = TOTTO.judge_one(row["sample"], row["prediction"])
         files.setdefault(row["file"], []).append(row)

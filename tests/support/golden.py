@@ -1,6 +1,5 @@
 """Golden files: what the published evaluation says of outputs, and whole reports."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,6 @@ def read(folder: Path, name: str, *, rows: int) -> list[dict[str, Any]]:
     golden = [row for _, row in read_rows(folder / f"{name}.jsonl.gz")]
     assert len(golden) == rows
     return golden
-
-
-def read_json(path: Path) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the value in a file."""
-    return json.loads(path.read_bytes())
 
 
 def same(name: str, text: str) -> None:

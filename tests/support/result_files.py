@@ -209,9 +209,3 @@ def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, 
         "settings": {"lora": {"rank": 8}},
         **changes,
     }
-
-
-def reported(aspect: str, part: str | None) -> tuple[str, ...]:
-    """Return what tables show of an aspect's task."""
-    name = SetName(aspect, "webnlg", "published", part)
-    return benchmark("spor").find(name).reported

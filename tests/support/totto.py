@@ -1,6 +1,5 @@
 """Samples of ToTTo for tests: invented ones, and those that the published code was run on."""
 
-import gzip
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,8 +31,3 @@ def examples(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Sample]:
     given = ({"example_id": number, **row} for number, row in enumerate(rows))
     path.write_text("".join(json.dumps(row) + "\n" for row in given), "utf-8")
     return list(reader.read(path))
-
-
-def golden_rows(path: Path) -> list[Row]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]

@@ -10,7 +10,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.text.detokenize import detokenize
 from spor_tasks.text.mteval import words
-from tests.support.totto import golden_rows
+from tests.support import golden
 
 # What detokenizer.perl -l en prints, revision 4134.
 PRINTED = {
@@ -42,9 +42,7 @@ def test_a_line_is_what_the_script_prints(line: str) -> None:
 
 
 def test_the_published_predictions_are_prepared_as_published(golden_dir: Path) -> None:
-    rows = golden_rows(golden_dir / "totto" / "predictions.jsonl.gz")
-    assert len(rows) == 1400
-    for row in rows:
+    for row in golden.read(golden_dir / "totto", "predictions", rows=1400):
         assert prepared(row["prediction"].strip() or "<null>") == row["detokenised_lower"]
 
 
