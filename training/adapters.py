@@ -123,7 +123,7 @@ def add_lora(
             # peft 0.21 uses the old name of a property of transformers 5.23
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             return peft.get_peft_model(model, settings)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:  # of a rank beyond the memory
         raise ConfigError(
             f"lora does not fit this model: {error}",
             remedy="Set keys of peft.LoraConfig, and lora.target_modules=all-linear, or a list of "

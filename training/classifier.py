@@ -43,7 +43,7 @@ from spor_tasks.metrics.readers import device_of, identity_of
 from training.bases import versions
 from training.memory import enough_memory
 from training.processes import cpu_threads
-from training.settings import CLOSED, Count, Positive, read_settings, read_yaml, to_dict
+from training.settings import CLOSED, Count, Positive, Threads, read_settings, read_yaml, to_dict
 from training.state import seeded
 
 KIND = "classifier"
@@ -71,7 +71,7 @@ class ClassifierConfig:
     max_tokens: Count = 64
     dev_share: Annotated[float, Field(gt=0, lt=1)] = 0.15
     seed: int = 0
-    threads: Count = 1
+    threads: Threads = 1
     overwrite: bool = field(default=False)
 
 

@@ -25,6 +25,7 @@ from training.settings import (
     NotEmpty,
     NotNegative,
     Positive,
+    Threads,
     read_settings,
     read_yaml,
     to_dict,
@@ -124,7 +125,7 @@ class OptimizationConfig:
     packing: bool = False
     group_by_length: bool = False
     precision: Literal["float32", "bfloat16"] = "float32"
-    threads: Count = 1
+    threads: Threads = 1
     save_steps: Count | None = 100
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     cut: Literal["none", "right"] = "none"

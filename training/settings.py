@@ -15,6 +15,7 @@ CLOSED = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 reads ``1e-4`` as text, and a number for text, as in ``part: 3``."""
 
 Count = Annotated[int, Field(ge=1)]
+Threads = Annotated[int, Field(ge=1, le=1024)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 NotEmpty = Annotated[str, Field(min_length=1)]

@@ -24,7 +24,7 @@ import platformdirs
 
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import atomic_write, read_bytes
+from spor_tasks.core.files import atomic_write, open_file, read_bytes
 
 _CONNECTIONS = 8
 _SECONDS = 30  # without data, after which a connection is closed
@@ -186,12 +186,12 @@ class Archive(_Source):
             _verify(sha256_of(packed), self.sha256, where, f"Get it from {self.page}.")
 
     def _unpack(self, packed: Path, target: Path) -> None:
-        with _fetching(packed), ZipFile(packed) as archive:
+        with _fetching(packed), open_file(packed) as file, ZipFile(file) as archive:
             self._check(packed, packed)
             for name in self.files:
                 member = f"{self.root}/{name}"
-                with archive.open(member) as content, atomic_write(target / name) as file:
-                    shutil.copyfileobj(content, file)
+                with archive.open(member) as content, atomic_write(target / name) as unpacked:
+                    shutil.copyfileobj(content, unpacked)
 
 
 def blob_id(content: bytes) -> str:
@@ -229,7 +229,8 @@ def _get(origin: str | Path, place: Path, verify: Callable[[Path], None] = lambd
 
     def get(_: str, unverified: str, __: object) -> None:
         if isinstance(origin, Path):
-            shutil.copyfile(origin, unverified)
+            with open_file(origin) as file, Path(unverified).open("wb") as copied:
+                shutil.copyfileobj(file, copied)
         else:
             pooch.HTTPDownloader(chunk_size=2**18, timeout=_SECONDS)(origin, unverified, None)
         verify(Path(unverified))

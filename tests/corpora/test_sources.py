@@ -164,6 +164,11 @@ def test_a_copy_is_verified(site: Site, tmp_path: Path) -> None:
     copy_of({"sets/N=3/b.jsonl": b"{}"}, copy)
     with pytest.raises(CorpusError, match="not the published file"):
         REPOSITORY.fetch(tmp_path / "data", copy)
+    (copy / "sets/N=3/b.jsonl").unlink()
+    (copy / "sets/N=3/b.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(CorpusError, match="not a regular file"):
+        REPOSITORY.fetch(tmp_path / "data", copy)
+    (copy / "sets/N=3/b.jsonl").unlink()
     copy_of({"sets/N=3/b.jsonl": b"{}\n"}, copy)
     assert REPOSITORY.fetch(tmp_path / "other", copy) == {"fetched": 3, "absent": 1}
     assert not site.requests

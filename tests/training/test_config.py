@@ -61,7 +61,7 @@ def test_a_file_names_the_folder_of_its_adapters(tmp_path: Path) -> None:
 
 WRONG = {
     "optimization.seed": ["fast", "null", "-1", "4294967296"],
-    "optimization.threads": ["null", "0"],
+    "optimization.threads": ["null", "0", "1000000"],
     "optimization.precision": ["[float32]", "float16"],
     "optimization.learning_rate": ["0", "fast", ".inf"],
     "optimization.batch_size": ["0"],

@@ -65,6 +65,7 @@ CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
         (["model.path=no/such/base"], "llama", "this folder does not exist"),
         (["optimization.packing=true"], "bart", "optimization.packing cannot be used"),
         (["lora.target_modules=[c_attn]"], "llama", "lora does not fit"),
+        (["lora.r=10000000000"], "llama", "lora does not fit"),
         (["optimization.max_length=3"], "llama", "none of the 10 training pairs"),
         (["lora.rank=4"], "llama", "lora does not fit"),
         (["method=full", "model.quantization=nf4"], "llama", "so few bits"),

@@ -90,13 +90,13 @@ def index_of(table: Table, title: str) -> Index:
             cells[place] = _Cell(cell, own)
             for form in forms:
                 at = places.setdefault(form, [])
-                if place not in at:
+                if place not in at[-1:]:  # places come in order
                     at.append(place)
                 elif form not in MONTHS:
                     repeated.add(form)
             for form in cell.split(" "):
                 at = places.setdefault(form, [])
-                if place not in at:
+                if place not in at[-1:]:
                     at.append(place)
     captions = [word.lemma for word in words(all_tokens(title))]
     cells[_HEADING] = _Cell(" ".join(captions), {})
