@@ -80,12 +80,13 @@ class _Row(NamedTuple):
     """The outcome of a sample in a run.
 
     ``score`` is the headline, None for no verdict. ``faults`` are bits, None of a text that was
-    given.
+    given; ``faultless`` is the label of a row without any.
     """
 
     sample: str
     score: float | None
     faults: int | None
+    faultless: str
     packed: str
 
 
@@ -120,6 +121,7 @@ def _test(
                 "samples": [numbers[row.sample] for row in rows],
                 "scores": [row.score for row in rows],
                 "faults": [row.faults for row in rows],
+                "faultless": max((row.faultless for row in rows), default=""),
                 "chunks": _pack([row.packed for row in rows], chunks),
             }
         )
@@ -157,6 +159,7 @@ def _row(record: Record, sample: _Sample) -> _Row:
         sample=record.sample.id,
         score=view.scores.get(record.run.spec.headline),
         faults=None if view.faults is None else sum(_BITS[fault] for fault in view.faults),
+        faultless=view.faultless,
         packed=_json(to_builtins(view) | own),
     )
 

@@ -162,7 +162,7 @@ def _run(record: Record, view: RecordView) -> Iterator[str]:
         yield from (_TEXT + note for note in output.notes)
     yield from (_TEXT + note for note in view.notes)
     if view.faults is not None:
-        yield f"{_TEXT}→ {', '.join(view.faults) or 'fine'}"
+        yield f"{_TEXT}→ {', '.join(view.faults) or view.faultless}"
 
 
 def _marked(output: Marked) -> str:

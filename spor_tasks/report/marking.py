@@ -26,6 +26,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.core.table import CellTable
 from spor_tasks.metrics import copy_rule
 from spor_tasks.metrics.order import is_proper, is_strict
+from spor_tasks.metrics.slot_errors import CORPORA, slot_errors
 from spor_tasks.results.samples import Recognized
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
@@ -48,6 +49,7 @@ class Fault(StrEnum):
     LEAK = "leak", "Something hidden appears, by the published rule."
     PHRASE = "phrase missing", "A phrase for something hidden is not copied, by the published rule."
     UNIT = "unit missing", "A data unit is not located, or an attribute is judged as another."
+    SLOT = "slot error", "A value is missing, wrong or added, by slot errors."
     DOUBT = "unit in doubt", "A unit is located only by similar words, or by some of its words."
     ORDER = "odd order", "All units are located, in an order with τ ≤ 0 to every reference's."
     UNEQUAL = "orders unequal", "The outputs for two input orders do not both express all units."
@@ -105,7 +107,7 @@ class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``scored`` is the part of the output that counts. ``units`` and ``phrases`` are the numbers of
     the units not located and of the phrases not copied, ``leaks`` the hidden values that appear.
-    ``faults`` are sorted.
+    ``slots`` are slot errors in words. ``faults`` are sorted.
     """
 
     output: str
@@ -114,6 +116,7 @@ class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
     units: tuple[int, ...] = ()
     phrases: tuple[int, ...] = ()
     leaks: tuple[str, ...] = ()
+    slots: tuple[str, ...] = ()
     faults: tuple[Fault, ...] = ()
 
 
@@ -152,12 +155,14 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
     ]
     missing = _missing(sample, traces, recognized)
     copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _Copies()
+    slots = tuple(_slots(sample, text))
     orders = sample.challenge
     faults = (
         (Fault.EMPTY, not spans),
         (Fault.LEAK, copies.leaks),
         (Fault.PHRASE, copies.missing),
         (Fault.UNIT, missing),
+        (Fault.SLOT, slots),
         (Fault.DOUBT, any(label.kind == "doubtful unit" for _, _, label in located)),
         (Fault.ORDER, isinstance(orders, Orders) and not missing and _is_odd(orders, traces)),
         (Fault.REPETITION, _repeats(words)),
@@ -174,6 +179,7 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
         units=missing,
         phrases=copies.missing,
         leaks=copies.leaks,
+        slots=slots,
         faults=tuple(fault for fault, is_there in faults if is_there),
     )
 
@@ -202,6 +208,15 @@ def _missing(
         for number, placements in enumerate(traces)
         if not placements and not (may_lack and is_wordless(sample.units[number]))
     )
+
+
+def _slots(sample: Sample, text: str) -> Iterator[str]:
+    """Yield the slot errors of a text; a hidden value has no way of expression."""
+    if sample.corpus in CORPORA and text.strip() and not isinstance(sample.challenge, Hidden):
+        for slot in slot_errors(sample, text):
+            yield from (f"{slot.attribute} {value} is missing" for value in slot.missing)
+            yield from (f"{slot.attribute} {has}, not {value}" for value, has in slot.wrong)
+            yield from (f"{slot.attribute} {value} is added" for value in slot.added)
 
 
 def is_wordless(unit: DataUnit) -> bool:

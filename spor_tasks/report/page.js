@@ -198,7 +198,7 @@ function buildFilters() {
   menus.push(menu('beside', 'Beside', [...Object.entries(BESIDE), ...names]));
   menus.push(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...menus);
-  const kinds = [['', 'all', 'All samples'], [FINE, 'fine', 'Nothing is wrong'],
+  const kinds = [['', 'all', 'All samples'], [FINE, 'no fault', 'Nothing that was tested is wrong'],
     ...index.faults.map(({ name, meaning }, bit) => [String(bit), name, meaning])];
   $('kinds').replaceChildren(...kinds.map(([value, name, title]) => el('label', { title },
     el('input', { type: 'radio', name: 'kind', value, checked: value === '' }), name, el('span', { class: 'n' }))));
@@ -248,9 +248,9 @@ const PAGE = 100;
 let listed = -1; // the page in the list
 
 /** Return the kinds of error of a row; none where the model wrote nothing. */
-function badges({ faults }) {
+function badges({ faults, run }) {
   if (faults === null) return [];
-  if (faults === 0) return [el('span', { class: 'fault fine' }, '✓ fine')];
+  if (faults === 0) return [el('span', { class: 'fault fine' }, `✓ ${run.faultless}`)];
   const found = index.faults.filter((_, bit) => (faults >> bit) & 1);
   return found.map(({ name, meaning }) => el('span', { class: 'fault', title: meaning }, name));
 }

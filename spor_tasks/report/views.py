@@ -75,6 +75,12 @@ class RecordView(msgspec.Struct, frozen=True, omit_defaults=True):
     faults: tuple[Fault, ...] | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def faultless(self) -> str:
+        """Outputs without faults, by what was tested: their values, or only their form."""
+        is_judged = all(output.verdicts for output in self.outputs)
+        return "all values found" if is_judged else "no fault of form"
+
 
 # --- The sample -----------------------------------------------------------------------------------
 
@@ -181,6 +187,8 @@ def _lacks(owner: Sample, marked: Marked) -> Iterator[str]:
         yield f"not copied: {', '.join(phrases)}"
     if marked.leaks:
         yield f"leaked: {', '.join(marked.leaks)}"
+    if marked.slots:
+        yield f"slot errors: {', '.join(marked.slots)}"
 
 
 # --- What was measured ---------------------------------------------------------------------------

@@ -46,6 +46,12 @@ TAVERN = Sample(
     {"name": "The Mole"},
     Orders(((0, 1, 2), (2, 1, 0)), ((0, 1, 2),)),
 )
+PUB = replace(
+    TAVERN,
+    corpus="e2e",
+    units=(AttributeValue("eat type", "pub"), AttributeValue("price range", "cheap")),
+    references=("The Mole is a cheap pub.",),
+)
 PRICED = replace(
     TAVERN,
     units=(AttributeValue("price range", "more than Value A"), AttributeValue("food", "Thai")),
@@ -89,6 +95,7 @@ SAMPLES = {
     **dict.fromkeys(("totto", "totto_real", "bleurt"), HIGHLIGHTING),
     **dict.fromkeys(("compmctg", "mctg_ppl", "distinct", "mini_attributes"), ASKED),
     "copy_rule": HIDING,
+    "slot_errors": (replace(TAVERN, corpus="e2e"), PUB),
 }
 _ASKED = frozenset((s.target, unit[-1]) for s in ASKED for unit in s.units)
 

@@ -60,7 +60,7 @@ PLACES = "[0: Morvmouth], [1: 46 metres]"
         (SHIP, "Amber Heron is based in [0: Morvmouth].", "unit missing"),
         (SHIP, "[1: 46] long [1: metres], and in [0: Morvmouth].", ""),
         (ENDS, "[0: Amber Heron] is in [0: Morvmouth].", ""),
-        (PIER, "At [0: The Old ][0 1: Pier].", ""),
+        (PIER, "At [0: The Old ][0 1: Pier].", "slot error"),  # no name
         (PORT, " At  [= 0: ENTITY   1] and [!: low]  lies [0: Old Basin].", "leak"),
         (PORT, "Yel[(!): low] [=: Entity 1].", "leak, unit missing"),
         (PORT, "Yel[(!): low], [!: low].", "leak, phrase missing, unit missing"),
@@ -75,7 +75,7 @@ PLACES = "[0: Morvmouth], [1: 46 metres]"
         (SHIP, "[0?: Marvmuth], [1: 46 metres].", "unit in doubt"),
         (SHIP, "[0: Morvmouth], [1?: 45 metres].", "unit in doubt"),
         (SHIP, "[0: Morvmouth], [1?: 46].", "unit in doubt"),
-        (ELM, "Near the [0?: Elms].", "unit in doubt"),  # too short to be inflected
+        (ELM, "Near the [0?: Elms].", "slot error, unit in doubt"),  # too short to be inflected
         (CHESS, "[0: Chess] is [0: American].", ""),  # a synonym
         (SHIP, "", "empty, unit missing"),
         (SHIP, "  ", "empty, unit missing"),

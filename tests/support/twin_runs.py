@@ -40,9 +40,10 @@ def write_run(folder: Path, spec: SetSpec, outputs: tuple[str, ...], arm: str, g
     orders = SAMPLE.challenge if spec.name.aspect == "order_invariance" else None
     asked = replace(SAMPLE, challenge=orders, twin=replace(TWIN, challenge=orders))
     values = {name: 50 - gap * name.endswith("_twin") for name in spec.scores}
+    logged = {name: (each, 1) if "slot_" in name else each for name, each in values.items()}
     (file,) = task_files.expand([spec.task])
     samples = (replace(asked, id=str(number)) for number in range(12))
     about = {"task": spec.task, "aspect": spec.name.aspect, "part": spec.name.part, "arm": arm}
-    rows = rows_of(samples, [outputs] * 12, [values] * 12)
+    rows = rows_of(samples, [outputs] * 12, [logged] * 12)
     metadata = file.content["metadata"]
     return write_rows(folder / f"results_{arm}.json", rows, metadata=metadata, **about)

@@ -12,6 +12,7 @@ _PERFORMANCE = {
     "parent_full_table": "Performance, full table",
     "chrf": "Performance, chrF",
     "coverage": "Performance, coverage",
+    "slot_errors": "Performance, slot errors",
     "facts": "Performance, facts",
 }
 _NOT_IN_THE_PAPER = frozenset(
