@@ -23,6 +23,7 @@ from spor_tasks.metrics.chrf import CHRF
 from spor_tasks.metrics.coverage import COVERAGE
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.metrics.parent import PARENT, PARENT_FULL_TABLE
+from spor_tasks.metrics.slot_errors import CORPORA, SLOT_ERRORS
 from spor_tasks.text import align
 from spor_tasks.text.filters import first_line
 
@@ -31,17 +32,19 @@ JUDGEMENTS = (
     *(("webnlg2017", "semantics"), ("webnlg2020", "correctness"), ("e2e2017", "missing")),  # drawn
     *(("webnlg2020", "datacoverage"), ("webnlg2020", "relevance"), ("e2e2017", "added")),
 )
-METRICS = ("parent", "parent_full_table", "chrf", "bleu", "coverage", "fidelity")
+METRICS = ("parent", "parent_full_table", "chrf", "bleu", "coverage", "slot_errors", "fidelity")
+LISTS = ("slots_missing", "slots_wrong", "slots_added")
 LOOKS = {
     "texts": {"label": "texts", "color": "#0072b2", "marker": "o", "linestyle": ""},
     "systems": {"label": "systems", "color": "#d55e00", "marker": "s", "linestyle": ""},
 }
 RESAMPLES, SEED = 1_000, 0
+MAJORITY, ALL = 0.5, 100
 _BLEU = BLEU(effective_order=True)  # as sacrebleu advises for sentences
 
 
 def scores(sample: Sample, output: str) -> dict[str, float]:
-    """Return the scores of one output by metric, in the order of the table."""
+    """Return the scores of one output by metric, in the order of the table, and what is listed."""
     located = align.locate(sample.units, output, strict=is_strict(sample))
     scores = {"fidelity": 100.0 * (None not in located)}
     metrics = [COVERAGE]
@@ -51,18 +54,50 @@ def scores(sample: Sample, output: str) -> dict[str, float]:
     for metric in metrics:
         ((values, _),) = metric.judge([sample], [(output,)])
         scores |= values
-    return {metric: scores[metric] for metric in METRICS if metric in scores}
+    if sample.corpus in CORPORA:
+        ((_, found),) = SLOT_ERRORS.judge([sample], [(output,)])
+        scores |= {name: float(bool(each)) for name, each in found.items()} | {
+            "slot_errors": -found["slot_errors"]  # the fewer the better, unlike every other score
+        }
+    return {name: scores[name] for name in (*METRICS, *LISTS) if name in scores}
 
 
 def read(file: Path) -> pd.DataFrame:
     """Return a row for each output: its input and system, its judgements, and its scores."""
-    maker = SampleMaker(file.stem)
+    maker = SampleMaker(file.stem.rstrip("0123456789"))
     return pd.DataFrame(
-        {"input": str(row["input"]), "system": row["system"]}
+        {"input": str(row["input"]), "system": row["system"], "letters": letters(row["output"])}
         | row["judgements"]
         | scores(from_row(row, maker, where=where, needs_texts=False), first_line(row["output"]))
         for where, row in read_rows(file)
     )
+
+
+def letters(output: str) -> str:
+    """Return a text as people read it: without case, and without spaces before punctuation."""
+    return "".join(filter(str.isalnum, output.lower()))
+
+
+def found(table: pd.DataFrame, judgement: str) -> pd.DataFrame:
+    """Return precision and recall of what at least half of the people say, by what finds it.
+
+    People are compared with other people on outputs that are equal but for case and punctuation.
+    """
+    said = table[judgement] >= MAJORITY
+    lists = ("slots_missing",) if judgement == "missing" else ("slots_wrong", "slots_added")
+    findings = {
+        " or ".join(lists): table[[*lists]].any(axis=1),
+        "coverage": table["coverage"] < ALL,
+    }
+    rows = {}
+    for name, finding in findings.items():
+        both = (finding & said).sum()
+        rows[name] = {"precision": both / finding.sum(), "recall": both / said.sum()}
+    others = table.assign(said=said).groupby(["input", "letters"])["said"].agg(["sum", "size"])
+    pairs = (others["sum"] * (others["size"] - 1)).sum()
+    agreed = (others["sum"] * (others["sum"] - 1)).sum()
+    rows["other people"] = {"precision": agreed / pairs, "recall": agreed / pairs}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def weights(inputs: int) -> np.ndarray:
@@ -142,4 +177,6 @@ if __name__ == "__main__":
     studies = {f"{TITLES[name]}: {each}": study(tables[name], each) for name, each in JUDGEMENTS}
     for title, rows in studies.items():
         print(f"\n{title}\n{rows.round(3).to_string(na_rep='')}")
+    for judgement in ("missing", "added"):
+        print(f"\n{judgement}\n{found(tables['e2e2017'], judgement).round(3).to_string()}")
     plot(dict(list(studies.items())[:3]), Path(__file__).with_suffix(".svg"))
