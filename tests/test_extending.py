@@ -18,10 +18,8 @@ ENTRY_POINTS = re.findall(
 )
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of installed packages that has `harbours`, as pip would leave it."""
-    place = tmp_path_factory.mktemp("site")
+def install(place: Path) -> Path:
+    """Return a folder of installed packages that has `harbours`, as pip would leave it."""
     for name, text in FILES.items():
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,49 +73,26 @@ say("objective", [len(list(objective.pairs(sample, "causal"))) for sample in sam
 """
 
 
-@pytest.fixture(scope="module")
-def printed(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What the script prints."""
+def test_every_example_is_run_and_does_what_the_page_says(tmp_path: Path) -> None:
+    assert (len(FILES), len(ENTRY_POINTS)) == (7, 4)
+    site = install(tmp_path / "site")
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, tmp_path_factory.mktemp("out")],
+        [sys.executable, "-c", SCRIPT, tmp_path],
         capture_output=True,
         encoding="utf-8",
-        cwd=installed,
-        env={**os.environ, "PYTHONPATH": f"{installed}{os.pathsep}{REPOSITORY}"},
+        cwd=site,
+        env={**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{REPOSITORY}"},
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def told(printed: str, name: str) -> object:
-    (line,) = (line for line in printed.splitlines() if line.startswith(f'["{name}", '))
-    return json.loads(line)[1]
-
-
-def test_every_example_is_run() -> None:
-    assert len(FILES) == 7
-    assert len(ENTRY_POINTS) == 4
-
-
-def test_the_metric_scores_a_file(printed: str) -> None:
-    start = printed.index("{\n")
-    (score,) = json.JSONDecoder().raw_decode(printed, start)[0]["scores"]
+    printed = done.stdout
+    told = dict(map(json.loads, re.findall(r'^\["\w+", .*\]$', printed, re.MULTILINE)))
+    assert told == {
+        "prompt": "harbour Ebb: depth: 9 m; berths: 10 Output:",
+        "filter": [True, True, True],
+        "objective": [1, 1],  # from first references
+    }
+    (score,) = json.JSONDecoder().raw_decode(printed, printed.index("{\n"))[0]["scores"]
     assert score["value"] == pytest.approx((9 + 1) / (5 + 5))  # no mean of 1.8 and 0.2
-
-
-def test_the_filter_cuts_what_is_scored(printed: str) -> None:
-    assert told(printed, "filter") == [True, True, True]
-
-
-def test_the_corpus_has_its_own_prompt(printed: str) -> None:
-    assert told(printed, "prompt") == "harbour Ebb: depth: 9 m; berths: 10 Output:"
-
-
-def test_the_benchmark_is_evaluated_and_reported(printed: str) -> None:
     assert "Quay: harbours (n = 2)" in printed
     assert "Length" in printed
-
-
-def test_the_objective_learns_from_first_references(printed: str) -> None:
-    assert told(printed, "objective") == [1, 1]

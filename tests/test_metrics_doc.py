@@ -1,7 +1,8 @@
-"""The examples of docs/metrics.md are what `spor score` writes."""
+"""The examples of docs/metrics.md are what `spor score` writes, and its table is computed."""
 
 import json
 import re
+import runpy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,3 +72,26 @@ def test_every_score_is_explained() -> None:
     explained = " ".join(DOC.split())
     stems = {re.sub(r"_(pbh|poh|precision|recall|00|01|11)$", "", name) for name in names}
     assert {stem for stem in stems if stem not in explained} == set()
+
+
+@pytest.mark.soak
+def test_the_table_of_human_judgements_is_computed(human_dir: Path) -> None:
+    section = DOC.partition("## What agrees with people\n")[2].partition("\n## ")[0]
+    rows_of = re.findall(r"^\| `(\w+)` \|(.*)\|$", section, re.MULTILINE)
+    table = {metric: [*map(str.strip, cells.split("|"))] for metric, cells in rows_of}
+    script = runpy.run_path(str(REPOSITORY / "docs" / "agreement.py"))
+    assert table.keys() == {*script["METRICS"]}
+    for place, (people, judgement) in enumerate(script["JUDGEMENTS"][:3]):
+        rows = script["study"](script["read"](human_dir / f"{people}.jsonl"), judgement)
+        assert len(rows) == sum(cells[2 * place] != "–" for cells in table.values()) * 2
+        for (level, name), row in rows.iterrows():
+            cell = table[name][2 * place + (level == "systems")]
+            value, low, high = map(float, re.findall(r"-?\d\.\d{3}", cell))
+            assert f"{row['r']:.3f}" == f"{value:.3f}"
+            # Another numpy may draw other resamples.
+            assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.02)
+        if "parent" in rows.loc["texts"].index:
+            compared = ["parent", "parent_full_table", "bleu", "coverage"]
+            assert (rows.loc["texts"].loc[compared, "p"] < 0.001).all()
+            compared.remove("bleu")
+            assert (rows.loc["systems"].loc[compared, "p"] > 0.18).all()

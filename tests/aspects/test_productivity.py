@@ -15,24 +15,6 @@ def built(train: str, test: str, threshold: int = 1, limit: float = 0.02) -> tup
     return words_of(build(pool(train.split()), pool(test.split()), threshold, limit))
 
 
-@pytest.mark.parametrize(
-    ("train", "test", "limit", "visible", "tested"),
-    [
-        # A long sample takes the place of short ones with as many units.
-        ("a b c a b c abc", "ab c abcd", 0.02, "a abc b c", "ab"),
-        # The last occurrence of a unit of the test set stays, and two do not leave together.
-        ("a b c d bbc b b", "ad ab", 1, "a b bbc d", "ad ab"),
-        ("c c d e ab f", "cde de", 1, "ab c d e", "cde de"),
-        # A training sample with the units of a test sample is left out.
-        ("a a b b c c ba ac", "ab", 1, "a ac b b c", "ab"),
-    ],
-)
-def test_what_visible_shows(train: str, test: str, limit: float, visible: str, tested: str) -> None:
-    invisible, shown, actual = built(train, test, limit=limit)
-    assert invisible == [word for word in train.split() if len(word) == 1]
-    assert (sorted(shown), actual) == (visible.split(), tested.split())
-
-
 def test_a_replacement_within_the_limit_is_made_and_no_other() -> None:
     train = "a a b b c c d d ac bd aaa"
     with pytest.raises(SplitError, match="fits into Visible"):

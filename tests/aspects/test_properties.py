@@ -1,6 +1,7 @@
 """Sets of any small corpus meet the requirements of their aspect, and an error says why not."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TypeAlias
@@ -9,13 +10,14 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from spor_tasks.aspects import build, check, productivity, search, systematicity
+from spor_tasks.aspects import build, check, order_invariance, productivity, search, systematicity
 from spor_tasks.aspects.productivity import Choose, exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import (
     AttributeValue,
     CorpusSamples,
     Hidden,
+    Orders,
     Sample,
     SampleMaker,
     SplitPair,
@@ -204,3 +206,16 @@ def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
     assert pair.test.samples == tuple(
         sample for sample in long if all(units.issuperset(sample.units) for units in shown)
     )
+
+
+def test_every_pair_of_different_orders_is_drawn_as_often() -> None:
+    units = [
+        Triple("Gull", *end) for end in (("captain", "Ada"), ("port", "Anholt"), ("cargo", "rye"))
+    ]
+    sample = SampleMaker("ships")(units, ["The Gull of Anholt sails under Ada with rye."])
+    rng = random.Random(0)
+    challenges = (order_invariance.shown_twice([sample], rng)[0] for _ in range(3_000))
+    counts = Counter(challenge_of(each, Orders).inputs for each in challenges)
+    assert len(counts) == 6 * 5
+    assert all(first != second for first, second in counts)
+    assert max(counts.values()) < 2 * min(counts.values())

@@ -1,7 +1,6 @@
-"""Phrases in the place of entities and values, on invented ships and restaurants."""
+"""Phrases in the place of values, on invented restaurants and boats."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,52 +10,9 @@ from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, Triple, challenge_of
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
 
-Parts = tuple[str, str, str]
-
-
-def ship(triples: Sequence[Parts], *references: str) -> Sample:
-    return SampleMaker("ships")([Triple(*parts) for parts in triples], references)
-
 
 def hidden_in(sample: Sample) -> tuple[tuple[str, str], ...]:
     return challenge_of(sample, Hidden).phrases
-
-
-PORT = ("Gull", "port", "Port of anholt")
-SISTERS = [
-    ("Gull_2", "sister ship", "Auk"),
-    ("Gull_2", "sister ship", "Tern"),
-    ("Auk", "cargo", "rye"),
-    ("Skua", "cargo", "salt"),
-]
-IN_ONE_PORT = [("Auk", "port", "Anholt"), ("Gull_2", "port", "Anholt")]
-LED_BY_ONE = [("Auk", "captain", "Ada"), ("Gull_2", "captain", "Ada")]
-
-
-@pytest.mark.parametrize(
-    ("triples", "references", "expected"),
-    [
-        # A subject with a digit, one inside another entity, and one that is not in every reference.
-        ([("Gull_2", *PORT[1:])], ["The Gull 2 lies at Anholt."], {}),
-        ([PORT], ["The Gull.", "A ship."], {}),
-        # Gull 2 has a digit and stays; an entity in the pattern of its triple is given back, as
-        # subject and as object, but not its number.
-        ([*IN_ONE_PORT, ("Skua", "cargo", "rye")], ["Auk and Skua"], {"Skua": 2}),
-        (SISTERS, ["Auk and Skua"], {"Skua": 2}),
-        # Once Auk is back, Auk and Skua would lie in one port; that was not to be seen before.
-        (
-            [*LED_BY_ONE, ("Auk", "port", "Anholt"), ("Skua", "port", "Anholt")],
-            ["Auk and Skua"],
-            {"Skua": 2},
-        ),
-        # A sample that got everything back is left out.
-        (IN_ONE_PORT, ["Auk"], {}),
-    ],
-)
-def test_entities(triples: list[Parts], references: list[str], expected: dict[str, int]) -> None:
-    copies = hide_entities([ship(triples, *references)])
-    actual = [phrase for copy in copies for phrase in hidden_in(copy)]
-    assert actual == [(name, f"Entity {number}") for name, number in expected.items()]
 
 
 def place(name: str, **values: str) -> Sample:
@@ -125,7 +81,8 @@ def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight
 
 
 def test_the_one_arm_is_the_training_set_and_something_must_be_hidden() -> None:
-    sample, silent = (ship([("Gull", "port", "Anholt")], text) for text in ("The Gull.", "A ship."))
+    port = [Triple("Gull", "port", "Anholt")]
+    sample, silent = (SampleMaker("ships")(port, [text]) for text in ("The Gull.", "A ship."))
     pair = build([sample], [sample], random.Random(0))
     assert [split.name for split in pair.splits] == ["original", "test"]
     assert pair.arms[0].samples == (sample,)
@@ -137,9 +94,6 @@ def test_the_one_arm_is_the_training_set_and_something_must_be_hidden() -> None:
         assert caught.value.remedy
     with pytest.raises(SplitError, match="no sample has the attribute 'hull' to hide"):
         build(PLACES, PLACES, random.Random(0), ["hull"])
-
-
-def test_values_of_a_named_attribute_are_hidden_in_any_corpus() -> None:
     tested = boat(("It has Norse food.",), ("food", "Norse"))
     (hidden,) = build(PLACES, [tested], random.Random(0), ["food"]).test.samples
     assert hidden_in(hidden) == (("food", "Value A"),)

@@ -1,7 +1,6 @@
 """Systematicity, built and searched, on corpora of a word per sample and a unit per letter."""
 
 import random
-from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from math import sqrt
@@ -20,37 +19,13 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.embedded import MINI
-from tests.support.strategies import pool, pools, sets, words_of
-
-
-def built(words: Sequence[str], *, limit: float = 0.02) -> tuple[list[str], ...]:
-    """The words that came into Atom, Combination and the test set."""
-    return words_of(build(pool(words), random.Random(0), limit=limit))
-
-
-@pytest.mark.parametrize(
-    ("words", "limit", "atom", "combination", "test"),
-    [
-        # Nothing else shows a pair.
-        ("a b ab", 0.02, "a b", "a b", "ab"),
-        # abx could only replace ay, and then nothing would show y.
-        ("ay b ab abx yz z", 0.02, "ay b z", "ay b z", "ab yz"),
-        # Only a, a can make room for abx: with bc or d gone, nothing would show c or d.
-        ("a a bc d ab cd abx", 0.04, "a a bc d", "bc d abx", "ab cd"),
-        ("a a bc d ab cd abx", 0.03, "a a bc d", "a a bc d", "ab cd"),
-        # Both samples of a could make room for cdx, but one must stay.
-        ("a a b c d ab cd cdx", 1, "a a b c d", "a b d cdx", "ab cd"),
-    ],
-)
-def test_samples_of_sets(words: str, limit: float, atom: str, combination: str, test: str) -> None:
-    expected = tuple(each.split() for each in (atom, combination, test))
-    assert built(words.split(), limit=limit) == expected
+from tests.support.strategies import pool, pools, sets
 
 
 @pytest.mark.parametrize("words", [[], ["a", "b"], ["ab", "cd"]])
 def test_a_pool_without_a_possible_test_sample_is_an_error(words: list[str]) -> None:
     with pytest.raises(SplitError, match="no sample can be tested"):
-        built(words)
+        build(pool(words), random.Random(0))
     with pytest.raises(ConfigError, match="restarts: must be at least 1"):
         build(pool(words), random.Random(0), restarts=0)
 

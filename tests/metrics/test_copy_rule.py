@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Sample, Triple
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES
-from spor_tasks.metrics.copy_rule import Leak, verdicts
+from spor_tasks.metrics.copy_rule import COPY_RULE, Leak, verdicts
 from tests.oracles import copy_rule as slow_copy_rule
 
 
@@ -52,5 +52,14 @@ def samples(unit: DataUnit, secrets: list[str]) -> st.SearchStrategy[Sample]:
     outputs,
 )
 def test_both_verdicts_are_those_of_the_definition(sample: Sample, output: str) -> None:
-    for verdict, whole in zip(verdicts(sample, output), (False, True), strict=True):
-        assert verdict.case == slow_copy_rule.judge(sample, output, whole=whole)
+    plain, whole_word = (slow_copy_rule.judge(sample, output, whole=way) for way in (False, True))
+    assert tuple(each.case for each in verdicts(sample, output)) == (plain, whole_word)
+    names = {
+        (0, 0): "copy_rule_00",
+        (0, 1): "copy_rule_01",
+        (1, 0): "copy_rule",
+        (1, 1): "copy_rule_11",
+    }
+    expected = {name: 100 * (case == plain) for case, name in names.items()}
+    expected["copy_rule_whole_word"] = 100 * (whole_word == (1, 0))
+    assert COPY_RULE.judge_one(sample, output).values == expected
