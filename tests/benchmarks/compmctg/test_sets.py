@@ -9,9 +9,10 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import Rivals, SetName, challenge_of
+from spor_tasks.core.sample import Rivals, SetName, SplitPair, challenge_of
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
@@ -25,6 +26,14 @@ SPACES = {space.name: space for space in PUBLISHED}
 
 def name_of(corpus: str, protocol: str, part: str | None = None) -> SetName:
     return SetName("compmctg", corpus, protocol, part)
+
+
+def find(*name: str) -> SetSpec:
+    return COMPMCTG.find(name_of(*name))
+
+
+def load(*name: str | None) -> SplitPair:
+    return COMPMCTG.load(SetName("compmctg", *name))
 
 
 @pytest.fixture
@@ -47,7 +56,7 @@ def test_a_published_split_shows_the_texts_that_the_published_code_finds(
 
 
 def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None:
-    samples = COMPMCTG.load(name_of("yelp", "acd", "3")).test.samples
+    samples = load("yelp", "acd", "3").test.samples
     asked = Counter((combination_in(s), s.context["prefix"]) for s in samples)
     assert asked == dict.fromkeys(((c, p) for c in YELP.combinations for p in PREFIXES), 10)
     assert len({sample.id for sample in samples}) == len(samples) == 8 * 35 * 10
@@ -57,18 +66,18 @@ def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None
 
 
 def test_samples_are_marked_under_one_split_and_under_all() -> None:
-    parts = [COMPMCTG.load(name_of("yelp", "acd", str(n))).test.samples for n in range(10)]
+    parts = [load("yelp", "acd", str(n)).test.samples for n in range(10)]
     one, other, *_ = parts
     assert [sample.id for sample in one] == [sample.id for sample in other]
     unseen = {combination_in(sample) for sample in one if sample.context["unseen"]}
     assert unseen == {*splits.shipped(YELP, "acd")[0].unseen}
     assert digest(one) != digest(other)
-    whole = COMPMCTG.load(name_of("yelp", "acd"))
+    whole = load("yelp", "acd")
     assert whole.arms == ()
     for number, sample in enumerate(whole.test.samples[:8]):
         marks = "".join(str(int(bool(part[number].context["unseen"]))) for part in parts)
         assert sample.context["unseen"] == marks
-    original = COMPMCTG.load(name_of("yelp", "original")).test.samples
+    original = load("yelp", "original").test.samples
     assert not any(sample.context["unseen"] for sample in original)
 
 
@@ -76,24 +85,22 @@ def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) 
     cases = compmctg.cases(data_dir, "yelp")
     compmctg.write(folder, "yelp", "gen", cases)
     sets = (("holdout", "0"), ("acd", "0"), ("original", None))
-    pairs = [COMPMCTG.load(name_of("yelp", *each)) for each in sets]
+    pairs = [load("yelp", *each) for each in sets]
     assert [len(pair.arms[0].samples) for pair in pairs] == [7 * 350, 4 * 350, 8 * 350]
     assert len({arm_digest(pair.arms[0]) for pair in pairs} - {None}) == 3
     assert pairs[-1].arms[0].samples[0].references == (cases[0]["review"],)
 
 
-@pytest.mark.parametrize("values", [{}, {**YELP.as_row(YELP.combinations[0]), "tense": "Odd"}])
-def test_a_text_without_a_value_of_the_space_is_refused(
-    folder: Path, values: dict[str, str]
-) -> None:
-    path = compmctg.write(folder, "yelp", "gen", [{"review": "A text.", **values}])
-    with pytest.raises(CorpusError, match="must be one of") as caught:
-        len(COMPMCTG.load(name_of("yelp", "holdout", "1")).arms[0].samples)
-    assert caught.value.where == f"{path}:1"
+def test_a_text_without_a_value_of_the_space_is_refused(folder: Path) -> None:
+    for values in ({}, {**YELP.as_row(YELP.combinations[0]), "tense": "Odd"}):
+        path = compmctg.write(folder, "yelp", "gen", [{"review": "A text.", **values}])
+        with pytest.raises(CorpusError, match="must be one of") as caught:
+            len(load("yelp", "holdout", "1").arms[0].samples)
+        assert caught.value.where == f"{path}:1"
 
 
 def test_without_files_only_the_arm_is_missing(folder: Path) -> None:
-    pair = COMPMCTG.load(name_of("mixture", "holdout", "0"))
+    pair = load("mixture", "holdout", "0")
     assert len(pair.test.samples) == 2800
     assert arm_digest(pair.arms[0]) is None
     with pytest.raises(CorpusError) as caught:
@@ -114,27 +121,19 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
     assert {s.context["unseen"] for s in both.test.samples} == {"01", "10"}
     for part in ("2", "-1", "x"):
         with pytest.raises(SplitError):
-            COMPMCTG.load(name_of("yelp", "acd_published", part))
+            load("yelp", "acd_published", part)
     assert not [spec for spec in COMPMCTG.sets() if "published" in spec.name.protocol]
 
 
-@pytest.mark.parametrize(
-    ("name", "error"),
-    [
-        (("yelp", "acd_published", "0"), CorpusError),
-        (("yelp", "acd", "10"), SplitError),
-        (("amazon", "acd"), SplitError),
-        (("amazon", "acd", "0"), SplitError),
-        (("compmctg_mini", "acd_published", "0"), SplitError),
-        (("books", "strict", "0"), SplitError),
-        (("books", "acd", "0"), SplitError),  # declared, but loaded from its file alone
-    ],
-)
 @pytest.mark.usefixtures("folder")
-def test_unknown_sets_are_refused(name: tuple[str, ...], error: type[Exception]) -> None:
-    with pytest.raises(error) as caught:
-        named.load("compmctg", *name)
-    assert caught.value.remedy  # type: ignore[attr-defined]
+def test_unknown_sets_are_refused() -> None:
+    unknown = ("yelp acd 10", "amazon acd", "amazon acd 0", "compmctg_mini acd_published 0")
+    # Those of books are declared, but loaded from their file alone.
+    for name in ("yelp acd_published 0", *unknown, "books strict 0", "books acd 0"):
+        kind = CorpusError if name == "yelp acd_published 0" else SplitError
+        with pytest.raises(kind) as caught:
+            named.load("compmctg", *name.split())
+        assert caught.value.remedy
     assert not named.find(*name_of("books", "acd", "0")).is_fixed
 
 
@@ -179,15 +178,12 @@ def rows(each: int, start: int = 0) -> list[dict[str, Any]]:
 
 
 def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoods() -> None:
-    whole, split = (
-        COMPMCTG.find(name_of("yelp", "discrimination")),
-        COMPMCTG.find(name_of("yelp", "discrimination", "acd_3")),
-    )
+    whole, split = (find("yelp", "discrimination", *part) for part in ((), ("acd_3",)))
     assert {"holdout_7", "acd_9", "fewshot_3"} <= {*whole.splits}
     assert len(whole.splits) == 8 + 10 + 4
     assert (split.task, split.split_of) == ("compmctg_yelp_discrimination", whole.name)
     assert ("_comp" in str(whole.scores), "_comp" in str(split.scores)) == (False, True)
-    assert COMPMCTG.find(name_of("compmctg_mini", "discrimination")).is_pinned
+    assert find("compmctg_mini", "discrimination").is_pinned
     assert not whole.is_pinned
     for space in (*PUBLISHED, attributes.SPACE):
         each, count = discrimination.number_of_texts(space), len(space.combinations)
@@ -195,33 +191,25 @@ def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoo
         assert each * count * count <= 32_000  # likelihoods of a task
 
 
-def test_the_embedded_texts_are_new_and_of_all_combinations_alike() -> None:
-    pair = COMPMCTG.load(name_of("compmctg_mini", "discrimination", "acd_0"))
-    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(
-        attributes.SPACE.combinations, 100
-    )
-    texts = {sample.target for sample in pair.test.samples}
+def test_embedded_texts_are_new_and_their_rivals_are_all_other_combinations() -> None:
+    pair, other = (load("compmctg_mini", "discrimination", f"acd_{number}") for number in (0, 1))
+    asked, everything = pair.test.samples, {*attributes.SPACE.combinations}
+    assert Counter(map(combination_in, asked)) == dict.fromkeys(everything, 100)
+    texts = {sample.target for sample in asked}
     assert len(texts) == 1200
     assert texts.isdisjoint(sample.target for sample in COMPMCTG_MINI.part("train"))
-    assert pair.arms == COMPMCTG.load(name_of("compmctg_mini", "acd", "0")).arms
-    other = COMPMCTG.load(name_of("compmctg_mini", "discrimination", "acd_1"))
-    assert [each.id for each in other.test.samples] == [each.id for each in pair.test.samples]
-    assert digest(other.test.samples) != digest(pair.test.samples)
-
-
-def test_rivals_are_all_other_combinations_and_say_which_are_of_the_same_half() -> None:
+    assert pair.arms == load("compmctg_mini", "acd", "0").arms
+    assert [each.id for each in other.test.samples] == [each.id for each in asked]
+    assert digest(other.test.samples) != digest(asked)
     split = splits.shipped(attributes.SPACE, "acd")[0]
-    for sample in COMPMCTG.load(name_of("compmctg_mini", "discrimination", "acd_0")).test.samples[
-        :12
-    ]:
+    for sample in asked[:12]:
         own, rivals = combination_in(sample), challenge_of(sample, Rivals)
         others = [tuple(unit[-1] for unit in units) for units in rivals.units]
-        assert {own, *others} == {*attributes.SPACE.combinations}
+        assert {own, *others} == everything
         assert sample.context["unseen"] == (own in split.unseen)
         half = split.unseen if own in split.unseen else split.seen
-        assert {own, *(o for o, alike in zip(others, rivals.alike, strict=True) if alike)} == {
-            *half
-        }
+        same = {each for each, alike in zip(others, rivals.alike, strict=True) if alike}
+        assert {own, *same} == {*half}
         assert sample.cluster == sample.id
 
 
@@ -231,7 +219,7 @@ def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) ->
     long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
     compmctg.write(folder, "yelp", "gen", rows(2))
     compmctg.write(folder, "yelp", "cls", [*rows(2), *ambiguous, *long, *held_out, *held_out[:9]])
-    pair = COMPMCTG.load(name_of("yelp", "discrimination", "acd_0"))
+    pair = load("yelp", "discrimination", "acd_0")
     found = [sample.target for sample in pair.test.samples]
     assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(YELP.combinations, 100)
     assert {*found} <= {each["review"] for each in held_out}
@@ -244,16 +232,11 @@ def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) ->
     assert len(discrimination.texts.__wrapped__(YELP, folder)) == 23  # all of few
 
 
-@pytest.mark.parametrize(
-    ("written", "missing"), [((), "gen"), (("gen",), "cls"), (("gen", "cls"), "cls")]
-)
-def test_without_texts_an_error_says_what_to_type(
-    folder: Path, written: tuple[str, ...], missing: str
-) -> None:
-    for part in written:
-        compmctg.write(folder, "yelp", part, rows(1))
-    pair = COMPMCTG.load(name_of("yelp", "discrimination", "holdout_0"))
-    with pytest.raises(CorpusError) as caught:
-        split_digest(pair.test)  # as the task does, before any model is loaded
-    assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")
-    assert caught.value.remedy
+def test_without_texts_an_error_says_what_to_type(folder: Path) -> None:
+    for written, missing in (("", "gen"), ("gen", "cls"), ("cls", "cls")):
+        if written:
+            compmctg.write(folder, "yelp", written, rows(1))
+        with pytest.raises(CorpusError) as caught:  # as the task does, before any model is loaded
+            split_digest(load("yelp", "discrimination", "holdout_0").test)
+        assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")
+        assert caught.value.remedy

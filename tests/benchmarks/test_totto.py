@@ -1,5 +1,7 @@
-"""ToTTo's sets and task files: which there are, that they are current, and what they ask."""
+"""ToTTo's task files, and its tables: each half, and the gap between them."""
 
+import csv
+import io
 import json
 import shutil
 from pathlib import Path
@@ -9,23 +11,29 @@ import pytest
 import yaml
 from lm_eval import simple_evaluate
 
+from spor_tasks import report
 from spor_tasks.benchmarks.totto.benchmark import TOTTO
 from spor_tasks.core import files
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.digests import digest
 from spor_tasks.core.sample import SetName
+from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
+from spor_tasks.report import tables
+from spor_tasks.report.collect import Report
+from spor_tasks.report.document import Document, csv_text, plain_text
+from tests.support import cell_runs, golden, table_runs
 from tests.support.pages import python_example
 
 
 def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone() -> None:
     greedy, beams = (
-        yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._Loader)[  # noqa: S506
-            "generation_kwargs"
-        ]
+        yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._Loader)  # noqa: S506
         for name in ("_base", "_beam4")
     )
-    assert greedy | {"num_beams": 4, "until": []} == beams
+    expected = greedy["generation_kwargs"] | {"num_beams": 4, "until": []}
+    assert beams["generation_kwargs"] == expected
 
 
 @pytest.fixture
@@ -82,3 +90,49 @@ def test_demonstrations_are_of_the_training_set(real: Path, totto_dir: Path) -> 
     result = run("totto_icl_train", num_fewshot=2, log_samples=True)
     prompt = result["samples"]["totto_icl_train"][0]["arguments"][0][0]
     assert prompt.count("<table>") == 3
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+SAMPLES = TOTTO_MINI.part("test")[:12]
+OUTPUTS = [sample.references[-1] for sample in SAMPLES]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("totto")
+    for part in (None, "subtable", "fulltable_metadata", "fulltable"):
+        task = "_".join(filter(None, ["totto", part]))
+        cell_runs.write_run(folder, SAMPLES, OUTPUTS, task=task, part=part, corpus="totto")
+    return report.collect([folder])
+
+
+def test_tables_are_the_golden_ones(whole: Report, tmp_path: Path) -> None:
+    assert not [problem for problem in whole.problems if problem.lost]
+    for part in (None, "subtable"):  # a model without some scores
+        task = "_".join(filter(None, ["totto", part]))
+        metadata = {"benchmark": "totto", "corpus": "totto"}
+        scores = {"totto_bleu": 40.0, "totto_bleu_overlap": 50.0}
+        table_runs.write_scores(
+            tmp_path / "few", task, part, scores, aspect="totto", metadata=metadata
+        )
+    few = report.collect([tmp_path / "few"])
+    embedded = report.collect([cell_runs.write(tmp_path / "embedded")])
+    found = (tables.document(each).grids for each in (whole, few, embedded))
+    texts = (plain_text(Document("ToTTo", each)) for each in found)
+    golden.same("totto.txt", "\n\n".join(texts) + "\n")
+
+
+def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) -> None:
+    gap = Gap("totto_parent_nonoverlap", "totto_parent_overlap").name
+    rows = list(csv.DictReader(io.StringIO(csv_text(tables.document(whole)))))
+    (row,) = (
+        row
+        for row in rows
+        if (row["metric"], row["task"], row["arm"], row["source"]) == (gap, "totto", "as is", "run")
+    )
+    assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
+    assert row["interval_over"] == "samples"
+    boards = report.rank(report.collect([cell_runs.write(tmp_path)])).boards
+    assert boards
+    assert not [board for board in boards if Gap.parse(board.row.metric)]
