@@ -7,20 +7,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Triple
 from tests.conftest import REPOSITORY
 from tests.support.invented_runs import town, write
 
-Ran = tuple[Mapping[str, str], Mapping[str, bytes]]
 WORDS = "Pâté ≠ 鮭 😀"
-LOCALES: Mapping[str, Mapping[str, str]] = {
-    "utf-8": {"PYTHONUTF8": "1"},
-    "ascii": {"PYTHONUTF8": "0", "LC_ALL": "C"},
-    "latin-1": {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONIOENCODING": "latin-1"},
+# The environment of each, and what it makes of the words.
+LOCALES: Mapping[str, tuple[Mapping[str, str], str]] = {
+    "utf-8": ({"PYTHONUTF8": "1"}, WORDS),
+    "ascii": ({"PYTHONUTF8": "0", "LC_ALL": "C"}, r"P\xe2t\xe9 \u2260 \u9bad \U0001f600"),
+    "latin-1": (
+        {"PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONIOENCODING": "latin-1"},
+        r"Pâté \u2260 \u9bad \U0001f600",
+    ),
 }
 COMMANDS = {
     "data build --corpus café.jsonl --aspect rule_learnability --out söts": 0,
@@ -47,23 +48,9 @@ for word in sys.argv[1:]:
 """
 
 
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Ran]:
-    """By locale: what each command printed, and the files that there were afterwards."""
-    folders = {locale: tmp_path_factory.mktemp(locale) for locale in LOCALES}
-    running = {locale: start(folder, LOCALES[locale]) for locale, folder in folders.items()}
-    found = {}
-    for locale, process in running.items():
-        out, err = (text.decode(locale) for text in process.communicate(timeout=120))
-        assert process.returncode == 0, err
-        paths = (path for path in folders[locale].rglob("*") if path.is_file())
-        files = {str(path.relative_to(folders[locale])): path.read_bytes() for path in paths}
-        found[locale] = dict(zip(COMMANDS, out.split("\0"), strict=False)), files
-    return found
-
-
 def start(folder: Path, locale: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Run the commands in a folder with a corpus, results and settings that are not of ASCII."""
+    folder.mkdir()
     rows = []
     for number in range(12):
         sample = town(number // 2)
@@ -85,19 +72,20 @@ def start(folder: Path, locale: Mapping[str, str]) -> subprocess.Popen[bytes]:
     )
 
 
-def test_what_cannot_be_shown_is_shown_as_its_code(ran: Mapping[str, Ran]) -> None:
-    shown = {
-        "utf-8": WORDS,
-        "ascii": r"P\xe2t\xe9 \u2260 \u9bad \U0001f600",
-        "latin-1": r"Pâté \u2260 \u9bad \U0001f600",
-    }
-    for locale, (printed, _) in ran.items():
-        assert shown[locale] in printed["report runs --out bericht"]
+def test_commands_end_alike_and_files_are_the_same_bytes(tmp_path: Path) -> None:
+    """A character that cannot be shown is shown as its code."""
+    written: list[Mapping[str, bytes]] = []
+    running = [start(tmp_path / locale, LOCALES[locale][0]) for locale in LOCALES]
+    for (locale, (_, shown)), process in zip(LOCALES.items(), running, strict=True):
+        out, err = (text.decode(locale) for text in process.communicate(timeout=120))
+        assert process.returncode == 0, err
+        printed = dict(zip(COMMANDS, out.split("\0"), strict=False))
         assert {name: int(text.split()[-1]) for name, text in printed.items()} == COMMANDS
-
-
-def test_files_are_the_same_bytes_everywhere(ran: Mapping[str, Ran]) -> None:
-    first, *others = (files for _, files in ran.values())
+        assert shown in printed["report runs --out bericht"]
+        folder = tmp_path / locale
+        paths = (path for path in folder.rglob("*") if path.is_file())
+        written.append({str(path.relative_to(folder)): path.read_bytes() for path in paths})
+    first, *others = written
     for files in others:
         assert files.keys() == first.keys()
         assert {name for name in files if files[name] != first[name]} == set()

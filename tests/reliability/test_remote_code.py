@@ -91,32 +91,27 @@ def test_training_and_classifiers_run_no_code(make: Make, marker: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "model_type", "trust", "fault"),
+    ("model", "fault"),
     [
-        ("hf", "own", "", NEEDS_CODE),
-        ("spor-hf", "own", "", NEEDS_CODE),
-        ("hf", "llama", ",trust_remote_code=None", UNCLEAR),
-        ("hf", "llama", ",trust_remote_code=no", UNCLEAR),
-        ("spor-hf", "llama", "", None),
-        ("spor-hf", "own", ",trust_remote_code=True", None),
+        ("hf own", NEEDS_CODE),
+        ("spor-hf own", NEEDS_CODE),
+        ("hf llama trust_remote_code=None", UNCLEAR),
+        ("hf llama trust_remote_code=no", UNCLEAR),
+        ("spor-hf llama", None),
+        ("spor-hf own trust_remote_code=True", None),
     ],
 )
 def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
-    kind: str,
-    model_type: str,
-    trust: str,
-    fault: str | None,
-    *,
-    make: Make,
-    marker: Path,
-    spor: Spor,
+    model: str, fault: str | None, make: Make, marker: Path, spor: Spor
 ) -> None:
-    options = "--limit 1 --gen_kwargs max_gen_toks=4 --device cpu"
-    given = f"--model {kind} --model_args pretrained={make(model_type)}{trust} --tasks {TASK}"
-    printed = spor(f"eval {given} {options}", ends=2 if fault else 0)
+    kind, model_type, *trust = model.split()
+    arguments = ",".join([f"pretrained={make(model_type)}", *trust])
+    options = f"--tasks {TASK} --limit 1 --gen_kwargs max_gen_toks=4 --device cpu"
+    command = f"eval --model {kind} --model_args {arguments} {options}"
+    printed = spor(command, ends=2 if fault else 0)
     assert fault is None or fault in printed
     assert fault != NEEDS_CODE or "trust_remote_code=True" in printed
-    runs = trust.endswith("True")
+    runs = model.endswith("True")
     assert (marker.read_text() if marker.exists() else None) == ("generated" if runs else None)
 
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -82,64 +82,51 @@ STATUSES = {
 }
 
 
-class Ended:
-    """What became of parents that got a signal, and of their workers."""
-
-    def __init__(self, folder: Path, process: subprocess.Popen[str]) -> None:
-        self._folder = folder
-        parents: dict[str, int] = json.loads(process.stdout.readline())
-        deadline = time.monotonic() + 120
-        while any(len(self.noted(name)) < 2 for name in STATUSES):
-            assert time.monotonic() < deadline, "the workers do not start"
-            time.sleep(0.1)
-        # the workers, and what stands between them and their parent
-        self.processes = {
-            name: {*self.noted(name), *self.noted(name).values()} for name in STATUSES
-        }
-        for name, (number, _) in STATUSES.items():
-            os.kill(parents[name], number)
-        self.statuses = dict(json.loads(line) for line in process.stdout)
-        deadline = time.monotonic() + 20
-        while self.orphans() and time.monotonic() < deadline:
-            time.sleep(0.1)
-
-    def noted(self, name: str, ending: str = "pid") -> dict[int, int]:
-        """Return the workers that wrote a file, with what is in it: who started them."""
-        files = (self._folder / name).glob(f"*.{ending}")
-        return {int(file.stem): int(text) for file in files if (text := file.read_text())}
-
-    def orphans(self) -> set[int]:
-        return {*filter(alive, set().union(*self.processes.values()))}
+def noted(folder: Path, ending: str = "pid") -> dict[int, int]:
+    """Return the workers that wrote a file, with what is in it: who started them."""
+    files = folder.glob(f"*.{ending}")
+    return {int(file.stem): int(text) for file in files if (text := file.read_text())}
 
 
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
-    folder = tmp_path_factory.mktemp("parents")
-    (folder / "napping.py").write_text(NAPPING)
-    for name in STATUSES:
-        (folder / name).mkdir()
-        (folder / name / "experiment.yaml").write_text(EXPERIMENT.format(folder=folder / name))
-    path = f"{REPOSITORY}{os.pathsep}{folder}"
+def wait_while(condition: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while condition() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def test_workers_end_in_order_with_their_parent(tmp_path: Path) -> None:
+    (tmp_path / "napping.py").write_text(NAPPING)
+    folders = {name: tmp_path / name for name in STATUSES}
+    for folder in folders.values():
+        folder.mkdir()
+        (folder / "experiment.yaml").write_text(EXPERIMENT.format(folder=folder))
+    path = f"{REPOSITORY}{os.pathsep}{tmp_path}"
     process = subprocess.Popen(
-        [sys.executable, "-c", PARENTS, str(folder), *STATUSES],
+        [sys.executable, "-c", PARENTS, str(tmp_path), *STATUSES],
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     )
+    started: set[int] = set()
     try:
-        yield (done := Ended(folder, process))
-        for orphan in done.orphans():
-            os.kill(orphan, signal.SIGKILL)
+        parents = json.loads(process.stdout.readline())
+        wait_while(lambda: any(len(noted(each)) < 2 for each in folders.values()), 120)
+        for folder in folders.values():
+            workers = noted(folder)
+            ours = {*workers, *workers.values()}  # and what stands between them and their parent
+            assert (len(workers), len(ours)) == (2, 3)
+            started |= ours
+        for name, (number, _) in STATUSES.items():
+            os.kill(parents[name], number)
+        statuses = dict(json.loads(line) for line in process.stdout)
+        wait_while(lambda: any(map(alive, started)), 20)
+        assert {*filter(alive, started)} == set()
     finally:
+        for orphan in filter(alive, started):
+            os.kill(orphan, signal.SIGKILL)
         process.kill()
         process.communicate()
-
-
-@pytest.mark.parametrize("name", STATUSES)
-def test_workers_end_in_order_with_their_parent(name: str, ended: Ended) -> None:
-    workers = ended.noted(name)
-    assert (len(workers), len(ended.processes[name])) == (2, 3)
-    assert ended.orphans().isdisjoint(ended.processes[name])
-    assert ended.noted(name, "interrupted").keys() == workers.keys()
-    assert ended.statuses[name] == STATUSES[name][1]
+    assert statuses == {name: status for name, (_, status) in STATUSES.items()}
+    for folder in folders.values():
+        assert noted(folder, "interrupted").keys() == noted(folder).keys()

@@ -48,16 +48,6 @@ def test_systems_are_in_order_with_ranks(tmp_path: Path) -> None:
     assert {entry.cell.interval.source for entry in board.entries} == {"samples"}
 
 
-def test_a_system_is_the_mean_of_its_seeds_after_the_first_arm(tmp_path: Path) -> None:
-    for seed in (0, 1):
-        write_run(tmp_path, f"a{seed}", near(seed, shift=5 * seed), seed=seed)
-    write_run(tmp_path, "c", near(2), arm="combination")
-    (board,) = boards(tmp_path)
-    (entry,) = board.entries
-    cell = entry.cell
-    assert (entry.arm, entry.rank, cell.trained_seeds, len(cell.values)) == ("atom", 1, [0, 1], 2)
-
-
 def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> None:
     write_run(tmp_path, "1", near(1), model="ours")
     write_result(tmp_path / "results_2.json", model="theirs", n=40, parent=99.0)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import report
@@ -14,22 +13,16 @@ from tests.support.scripted import ScriptedLM, evaluate, half_right
 LIMIT = 12
 
 
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the results and samples of every task of the embedded corpus."""
-    folder = tmp_path_factory.mktemp("written")
-    tracker = EvaluationTracker(output_path=str(folder))
+def test_all_of_it_is_reported_with_intervals_over_samples(tmp_path: Path) -> None:
+    """The results and samples of every task of the embedded corpus."""
+    tracker = EvaluationTracker(output_path=str(tmp_path))
     settings = {"evaluation_tracker": tracker, "limit": LIMIT, "log_samples": True}
-    found = evaluate(ScriptedLM(half_right), "spor_mini", "spor_mini_icl", **settings)
-    samples = found.pop("samples")
-    tracker.save_results_aggregated(results=found, samples=samples)
+    written = evaluate(ScriptedLM(half_right), "spor_mini", "spor_mini_icl", **settings)
+    samples = written.pop("samples")
+    tracker.save_results_aggregated(results=written, samples=samples)
     for task, rows in samples.items():
         tracker.save_results_samples(task_name=task, samples=rows)
-    return folder
-
-
-def test_all_of_it_is_reported_with_intervals_over_samples(written: Path) -> None:
-    found = report.collect([written])
+    found = report.collect([tmp_path])
     assert [problem.kind for problem in found.problems] == ["trial"]
     rows = [row for table in found.tables for row in table.rows]
     assert {row.aspect for row in rows} == {table.aspect for table in found.tables}
@@ -40,14 +33,9 @@ def test_all_of_it_is_reported_with_intervals_over_samples(written: Path) -> Non
         assert all(cell.interval and cell.interval.source == "samples" for cell in cells), row
         if row.difference:
             assert row.difference.p is not None or row.metric == "cwio_located"
-
-
-def test_every_logged_sample_becomes_a_record(written: Path) -> None:
     challenges = set()
-    for result in collect([written]).runs:
-        file = find(result)
-        assert file
-        records = list(file.records())
+    for result in collect([tmp_path]).runs:
+        records = list(find(result).records())
         assert len(records) == result.n <= LIMIT
         for record in records:
             challenges.add(type(record.sample.challenge))

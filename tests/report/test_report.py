@@ -1,6 +1,5 @@
 """From results to the tables of arms."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,23 +63,6 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
     assert row.difference.value == -2.5
     assert (row.as_is.values, row.as_is.seeds) == ((5.0,), (None,))
     assert (row.task, row.model, row.n) == (TASK, "base", 200)
-
-
-def test_with_samples_there_are_intervals_over_them_and_a_paired_test(tmp_path: Path) -> None:
-    rng = random.Random(1)
-    values = [rng.uniform(0, 100) for _ in range(60)]
-    write_run(tmp_path, "a", values)
-    write_run(tmp_path, "c", [v + 5 for v in values], arm=SECOND)
-    (row,) = paper_rows(tmp_path)
-    assert report.collect([tmp_path]).problems == ()
-    for cell in row.arms:
-        low, high = ends(cell.interval, "samples")
-        assert low + 5 < cell.mean < high - 5
-    difference = row.difference
-    assert difference.value == pytest.approx(-5)
-    assert ends(difference.interval, "samples") == pytest.approx((-5, -5))
-    assert difference.p < 1 / 10_001
-    assert len(difference.notes) == 1  # that other seeds may differ
 
 
 def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> None:

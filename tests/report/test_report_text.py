@@ -7,14 +7,12 @@ import re
 import unicodedata
 from pathlib import Path
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spor_tasks import report
 from spor_tasks.core.visible import visible
 from spor_tasks.report import leaderboard, tables
-from spor_tasks.report.collect import Report
 from spor_tasks.report.document import (
     csv_field,
     csv_text,
@@ -31,24 +29,16 @@ from tests.support.result_files import write_result, write_run
 HOSTILE = "=1|<b>&\\$%#{_^~`*[x](y)\u202e\u200b\x1b[31m\nend"
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    folder = tmp_path_factory.mktemp("runs")
-    write_runs(folder)
-    return report.collect([folder])
-
-
-def test_tables_and_leaderboard_are_the_golden_ones(whole: Report) -> None:
+def test_tables_and_leaderboard_are_the_golden_ones(tmp_path: Path) -> None:
+    write_runs(tmp_path)
+    whole = report.collect([tmp_path])
     document, board = tables.document(whole), leaderboard.document(report.rank(whole))
     golden.same("report.txt", plain_text(document) + "\n")
     golden.same("report.md", markdown(document))
     golden.same("report.tex", latex(document))
     golden.same("leaderboard.md", markdown(board))
     golden.same("leaderboard.csv", csv_text(board))
-
-
-def test_csv_and_json_hold_the_same_numbers(whole: Report) -> None:
-    files = tables.document(whole).files("report")
+    files = document.files("report")
     rows = list(csv.DictReader(files["report.csv"].splitlines()))
     numbers = json.loads(files["report.json"])["rows"]
     assert len(numbers) > 100

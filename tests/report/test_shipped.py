@@ -6,10 +6,7 @@ import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
-from spor_tasks.harness import task_files
-from spor_tasks.report.shipped import shipped_task
 from spor_tasks.results import runs
-from spor_tasks.results.benchmarks import benchmark
 from tests.conftest import Spor
 from tests.support.result_files import write_result
 from tests.support.whole_runs import write_whole
@@ -76,13 +73,3 @@ def test_own_sets_and_other_versions_have_any_digest(
     write_whole(tmp_path, "1", model="honest")
     write_result(tmp_path / "results_2.json", model="any", **stated)
     assert models(tmp_path) == ({"honest", "any"} if counts else {"honest"})
-
-
-def test_every_shipped_task_knows_itself(tmp_path: Path) -> None:
-    tasks = task_files.files()
-    assert len(tasks) > 100
-    (result,) = runs.read(write_whole(tmp_path, "1"))
-    assert (
-        shipped_task(result).content["metadata"]["test_sha256"] == result.signature["test_sha256"]
-    )
-    assert {spec.task for spec in benchmark("spor").sets()} <= {file.name for file in tasks}

@@ -63,15 +63,6 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     assert {n for row in rows for n in row.arms[0].counts} == {SAMPLES}
 
 
-def test_programs_of_two_rankers_are_not_ranked_together(tmp_path: Path) -> None:
-    for model, ranker in (("one", "lexical-1"), ("other", "bert")):
-        scores = {"bleu_3": 50.0, "sp_acc": 40.0}
-        table_runs.write_scores(tmp_path / model, TASK, None, scores, model=model, ranker=ranker)
-    boards = report.rank(report.collect([tmp_path])).boards
-    assert [board.row.metric for board in boards] == ["bleu_3", "sp_acc", "sp_acc"]
-    assert len({board.apart for board in boards}) == 3
-
-
 def test_no_number_without_an_end_gets_into_json(columns: Path, tmp_path: Path) -> None:
     ends = {"high": math.inf, "low": -math.inf, "n": 1.5}
     assert json.loads(json_text(**ends)) == {"schema": SCHEMA, "high": None, "low": None, "n": 1.5}

@@ -58,13 +58,6 @@ def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read: Callable
     assert run.stderrs[gap.name] == pytest.approx(0.5 * 2**0.5)
 
 
-def test_a_file_cut_short_is_named(tmp_path: Path) -> None:
-    file = write_result(tmp_path / "results_1.json")
-    file.write_bytes(file.read_bytes()[:-40])
-    with pytest.raises(ResultError, match=r"results_1\.json: is not a readable result file"):
-        runs.read(file)
-
-
 SPOR = ("configs", TASK, "metadata", "spor")
 FIELDS: dict[tuple[str, ...], tuple[str, ...]] = {
     (): ("results", "configs", "n-samples", "config"),

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from spor_tasks.metrics.base import Column
-from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Totals, Value
+from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Ratio
 from spor_tasks.results import statistics as sig
 from tests.support.damage import SOAK
 from tests.support.scores import interval
@@ -79,31 +79,15 @@ CLUSTERS = np.arange(120) // 2 % 50
 # --- Scores that are not means --------------------------------------------------------------------
 
 
-class Perplexity(Totals):
+class Perplexity(Ratio):
     """A score that is no mean of outputs: a value is a text's loss and its number of tokens."""
 
-    def statistics(self, values: Sequence[Value]) -> Numbers:
-        rows = [(math.nan, math.nan) if value is None else value for value in values]
-        return np.array(rows, float)
-
     def score(self, totals: Numbers) -> Numbers:
-        loss, tokens = np.moveaxis(totals, -1, 0)
-        found: Numbers = np.exp(loss / tokens)
-        return found
+        return np.exp(super().score(totals))
 
 
-class Distinct(Totals):
-    """The share of different words, which are numbers, among all: there is no resampling it."""
-
+class Pooled(Ratio):
     resampled = False
-
-    def statistics(self, values: Sequence[Value]) -> Numbers:
-        counts = [np.bincount(np.array(value, int), minlength=5) for value in values]
-        return np.array(counts, float)
-
-    def score(self, totals: Numbers) -> Numbers:
-        found: Numbers = 100 * (totals > 0).sum(axis=-1) / totals.sum(axis=-1)
-        return found
 
 
 Texts = list[tuple[float, float] | None]
@@ -179,13 +163,13 @@ def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more() -> None:
 
 
 def test_what_cannot_be_resampled_has_a_score_and_no_more() -> None:
-    distinct = Column.of([(1, 2, 2), (2, 3), (4,)], Distinct())
-    assert distinct.value == pytest.approx(100 * 4 / 6)
+    pooled = Column.of([(2.0, 3.0), (1.0, 2.0), (1.0, 1.0)], Pooled())
+    assert pooled.value == pytest.approx(4 / 6)
     clusters = np.arange(3)
-    assert interval(distinct, clusters) is None
-    assert sig.difference(distinct, distinct, clusters) is None
-    assert sig.over_runs([[distinct]], clusters) is None
-    mixed = [column([1.0, 2.0, 3.0]), distinct]
+    assert interval(pooled, clusters) is None
+    assert sig.difference(pooled, pooled, clusters) is None
+    assert sig.over_runs([[pooled]], clusters) is None
+    mixed = [column([1.0, 2.0, 3.0]), pooled]
     scores = sig.resampled_scores(mixed, clusters, seed=0, resamples=9)
     assert np.isnan(scores).all(axis=0).tolist() == [False, True]
     p = sig.randomization_p_values([(each, each) for each in mixed], clusters)
