@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
+from tqdm import tqdm
+
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, Split, SplitPair, Triple
 from spor_tasks.prompts.combinations import same_or_other_combinations
@@ -35,6 +37,9 @@ the average is 1.79, with 16 it is 0.68, but productivity on E2E takes 1.4 times
 _CLOSE_ENOUGH = 1.0
 """A match that differs by so little in the PARENT of copying needs no further shape. With 0.5 the
 average is 1.17; with 2 only 75 % differ by at most 1."""
+
+_SECONDS = 2.0
+"""Before a bar appears, and between two states of it."""
 
 
 def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
@@ -82,7 +87,10 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     rule_of_benchmark = similar_tables if has_tables else same_or_other_combinations
     rule = _RULES.get(pair.name.aspect) or _arm_by_arm(rule_of_benchmark)
     demonstrate = rule(pair, most)
-    choices = ((sample, demonstrate(sample)) for sample in pair.test.samples)
+    samples = tqdm(
+        pair.test.samples, "choosing demonstrations", delay=_SECONDS, mininterval=_SECONDS
+    )
+    choices = ((sample, demonstrate(sample)) for sample in samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms)
     if not prompted:
         raise SplitError(
@@ -150,14 +158,14 @@ def _matched(
     def plans(blocks: Iterable[Iterable[Block]], full: int) -> list[tuple[Cover, Cover]]:
         """Return covers of both arms of the shapes that they have in common, the best first."""
         plans_found: list[tuple[Cover, Cover]] = []
+        searches = [
+            covers(filter(arm.allows, arm_blocks), full, value=arm.value)
+            for arm, arm_blocks in zip(arms, blocks, strict=True)
+        ]
         for limit in limits:
             first, second = (
-                filled(
-                    covers(filter(arm.allows, arm_blocks), full, limit, value=arm.value),
-                    arm.pool.sizes,
-                    limit,
-                )
-                for arm, arm_blocks in zip(arms, blocks, strict=True)
+                filled(search(limit), arm.pool.sizes, limit)
+                for arm, search in zip(arms, searches, strict=True)
             )
             shared = [(first[shape], cover) for shape, cover in second.items() if shape in first]
             plans_found = [plan for plan in shared if plan[1].value > 0]
@@ -169,7 +177,8 @@ def _matched(
         keys = tuple(dict.fromkeys(sample.units))
         full = (1 << len(keys)) - 1
         blocks = [arm.pool.blocks(sample, keys) for arm in arms]
-        for avoided in (full, None):
+        shows_all = any(block.mask == full for each in blocks for block in each)
+        for avoided in (full, None) if shows_all else (None,):
             allowed = [[block for block in each if block.mask != avoided] for each in blocks]
             if best_plans := plans(allowed, full):
                 return _best_match(sample, best_plans, arms, blocks, keys)
@@ -278,8 +287,9 @@ def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demon
     blocks = pool.blocks(sample, keys)
     smallest = {block.mask: block for block in sorted(blocks, reverse=True)}
     for avoided in (full, None):
-        allowed = [block for mask, block in smallest.items() if mask != avoided]
-        if possible := covers(allowed, full, most, once=False):
+        search = covers((b for mask, b in smallest.items() if mask != avoided), full, once=False)
+        # Few samples first: the search for as many as are allowed takes seconds with twelve units.
+        if possible := next(filter(None, map(search, range(1, most + 1))), None):
             rng = random.Random(sample.id)
             drawn_bits = 0
             for block in possible[min(possible)].blocks:

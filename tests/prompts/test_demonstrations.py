@@ -16,6 +16,7 @@ from spor_tasks.core.sample import (
     SplitPair,
     Triple,
 )
+from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.content import matching
 from spor_tasks.prompts.demonstrations import choose
 from tests.support import strategies
@@ -88,6 +89,16 @@ def test_a_sample_that_the_arms_do_not_cover_alike_is_left_out(pair: SplitPair, 
     assert caught.value.remedy
     with pytest.raises(ConfigError, match="demonstrations are what this task is about"):
         choose(pair, 0)
+
+
+def test_a_choice_that_takes_seconds_shows_how_far_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    choose(of_words("systematicity", "abc", ATOM, "ab c x"), 8)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(demonstrations, "_SECONDS", 0.0)
+    choose(of_words("systematicity", "abc", ATOM, "ab c x"), 8)
+    assert "choosing demonstrations: 100%" in capsys.readouterr().err
 
 
 def test_matching_counts_what_prompts_show() -> None:

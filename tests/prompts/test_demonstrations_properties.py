@@ -1,6 +1,7 @@
 """Demonstrations and covers of any sets: their requirements, and the best of all choices."""
 
 import random
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -214,7 +215,7 @@ def best_values(of: set[Block], most: int, *, once: bool) -> dict[Shape, int]:
 @example({Block(3, 2), Block(3, 4), Block(4, 2), Block(1, 2), Block(2, 2)}, 3)
 @given(blocks, st.integers(1, 5))
 def test_covers_are_the_best_of_all(of: set[Block], most: int) -> None:
-    found = covers(of, FULL, most, value=worth)
+    found = covers(of, FULL, value=worth)(most)
     assert {shape: cover.value for shape, cover in found.items()} == best_values(
         of, most, once=True
     )
@@ -224,13 +225,21 @@ def test_covers_are_the_best_of_all(of: set[Block], most: int) -> None:
         assert Shape(len(cover.blocks), sum(block.size for block in cover.blocks)) == shape
         assert sum(map(worth, cover.blocks)) == cover.value
     # Those that may repeat units have the smallest of all.
-    repeating, values = covers(of, FULL, most, once=False), best_values(of, most, once=False)
+    repeating, values = covers(of, FULL, once=False)(most), best_values(of, most, once=False)
     assert sorted(repeating)[:1] == sorted(values)[:1]
+
+
+def test_few_samples_that_show_many_units_are_found_without_looking_at_more() -> None:
+    full = (1 << 14) - 1
+    of = {Block(mask, mask.bit_count() + 1) for mask in range(1, full, 9)}
+    started = time.process_time()
+    assert covers(of, full, once=False)(2)
+    assert time.process_time() - started < 5  # longer covers take more than a minute
 
 
 @given(blocks, sizes, st.integers(1, 5))
 def test_fillers_make_all_possible_shapes(of: set[Block], of_fillers: list[int], most: int) -> None:
-    plain: Covers = covers(of, FULL, most, value=worth)
+    plain: Covers = covers(of, FULL, value=worth)(most)
     expected: dict[Shape, int] = {}
     for (samples, units), cover in plain.items():
         for number in range(most - samples + 1):
