@@ -180,7 +180,8 @@ def test_runs_of_one_arm_and_seed_have_names_of_their_own(tmp_path: Path) -> Non
 
 
 def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> None:
-    pairs = Sample("1", "own", (AttributeValue("food", "eel"), AttributeValue("area", "sea")), ())
+    units = (AttributeValue("food", "eel"), AttributeValue("area", "sea"))
+    pairs = Sample("1", "viggo", units, (), {"act": "inform"})
     samples = [town(0), town(1), pairs]
     write_run(tmp_path, "atom", samples[:2], arm="atom")
     write_run(tmp_path, "combination", samples[2:0:-1], arm="combination")
@@ -192,7 +193,7 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
     own = [[row.get("inputs") for row in packed_rows(html, run)] for run in test["runs"]]
     assert (shared, own) == (["atom"], [[None, None], [None, ["combination"]]])
     traits = test["traits"][2]
-    assert (traits["category"], traits["predicate"]) == (None, ["food", "area"])
+    assert (traits["category"], traits["predicate"]) == ("inform", ["food", "area"])
 
 
 def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None:
