@@ -15,16 +15,14 @@ from spor_tasks.core.sample import Rivals, SetName, views
 from spor_tasks.harness import adapt, generate, task_files
 from spor_tasks.metrics.base import known_info, metric
 from tests.conftest import REPOSITORY
+from tests.support.scripted import load
 from tests.support.soak import soak
-from tests.support.tasks import load
 
 BENCHMARKS = {sets.name: sets for sets in named.benchmarks()}
 SPECS = named.available()
 EMBEDDED = [spec for spec in SPECS if spec.name.corpus.endswith("mini")]
 NAMES = (REPOSITORY / "tests" / "data" / "tasks.txt").read_text("utf-8").splitlines()
 """The names of all tasks and tags, which people type."""
-
-sets_of = pytest.mark.parametrize("sets", BENCHMARKS.values(), ids=BENCHMARKS.keys())
 
 
 def benchmark_of(spec: SetSpec) -> Sets:
@@ -43,10 +41,13 @@ def test_all_tasks_and_tags_are_these_and_lm_eval_has_them() -> None:
     assert tags <= {*manager.all_tags}
 
 
-@sets_of
+@pytest.mark.parametrize("sets", BENCHMARKS.values(), ids=BENCHMARKS.keys())
 def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets: Sets) -> None:
     for spec in sets.sets():
         assert sets.find(spec.name) == spec
+        with pytest.raises(SplitError) as caught:
+            sets.find(spec.name._replace(part="nowhere"))
+        assert caught.value.remedy
         assert spec.name.aspect in sets.groups
         assert spec.headline in spec.reported
         assert {score for gap in spec.gaps for score in gap} <= {*spec.reported, *spec.breakdown}
@@ -54,14 +55,6 @@ def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets: Sets)
         assert all(map(known_info, names))
         first = named.find(*spec.name[:2])
         assert (first.is_default, first.trained_on[1]) == (True, spec.name.corpus)
-
-
-@sets_of
-def test_unknown_sets_are_refused_with_a_remedy(sets: Sets) -> None:
-    for name in (spec.name._replace(part="nowhere") for spec in sets.sets()):
-        with pytest.raises(SplitError) as caught:
-            sets.find(name)
-        assert caught.value.remedy
 
 
 @pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)

@@ -82,24 +82,19 @@ def test_it_has_the_name_that_it_is_registered_by(name: str) -> None:
     assert registry().get("corpus", name).name == name
 
 
-def test_it_reads_the_same_again(corpus: Corpus, folder: Path | None, read: CorpusSamples) -> None:
+def test_its_samples_have_its_name_an_id_units_of_one_kind_and_no_challenge(
+    corpus: Corpus, folder: Path | None, read: CorpusSamples
+) -> None:
     assert corpus.read(folder) == read
-
-
-def test_its_samples_have_its_name_and_different_ids(corpus: Corpus, read: CorpusSamples) -> None:
     assert {read.name, *(sample.corpus for sample in read.samples)} == {corpus.name}
     for part in (read.train, read.test):
         assert part or corpus.name in OF_TABLES
         assert len({sample.id for sample in part}) == len(part)
-
-
-def test_its_samples_have_units_of_one_kind_texts_and_no_challenge(
-    read: CorpusSamples,
-) -> None:
     assert len({type(unit) for sample in read.samples for unit in sample.units}) == 1
     assert all(sample.units and sample.references for sample in read.samples)
     assert {sample.challenge for sample in read.samples} == {None}
     assert not [sample for sample in read.samples if None in sample.context.values()]
+    assert all(sample_of(doc_of(sample)) == sample for sample in read.samples)
 
 
 def test_everything_holds_at_least_what_sets_are_built_from(
@@ -138,7 +133,3 @@ def test_another_style_is_an_error(corpus: Corpus, shown: tuple[Sample, ...]) ->
     with pytest.raises(ConfigError) as error:
         corpus.linearize(shown[0], "chat")  # type: ignore[arg-type]
     assert error.value.remedy
-
-
-def test_a_document_holds_all_of_a_sample(read: CorpusSamples) -> None:
-    assert all(sample_of(doc_of(sample)) == sample for sample in read.samples)

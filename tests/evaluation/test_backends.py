@@ -23,8 +23,7 @@ from tests.conftest import REPOSITORY
 from tests.evaluation.outputs import scored
 from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.openai_server import Server, serve
-from tests.support.scripted import texts
-from tests.support.tasks import evaluate
+from tests.support.scripted import evaluate_folder, texts
 
 MAIN = "spor_order_invariance_mini_main"
 ATOMS = "spor_systematicity_mini"
@@ -34,7 +33,7 @@ BEAMS = {"max_gen_toks": 8, "num_beams": 5}
 
 
 def test_our_own_model_searches_with_beams(checkpoint: Checkpoint) -> None:
-    result = evaluate(checkpoint("gpt2"), ATOMS, model="spor-hf", gen_kwargs=BEAMS)
+    result = evaluate_folder(checkpoint("gpt2"), ATOMS, model="spor-hf", gen_kwargs=BEAMS)
     assert len({*chain.from_iterable(map(texts, result["samples"][ATOMS]))}) > 1
     assert result["config"]["prompts_cut"] == {ATOMS: 0}
     assert result["configs"][ATOMS]["generation_kwargs"]["num_beams"] == 5
@@ -43,7 +42,7 @@ def test_our_own_model_searches_with_beams(checkpoint: Checkpoint) -> None:
 @pytest.mark.parametrize(("model", "task"), [("hf", ATOMS), ("dummy", ATOMS), ("dummy", MAIN)])
 def test_other_models_refuse_beams_at_once(model: str, task: str, checkpoint: Checkpoint) -> None:
     with pytest.raises(ConfigError) as caught:
-        evaluate(checkpoint("gpt2"), task, model=model, gen_kwargs=BEAMS)
+        evaluate_folder(checkpoint("gpt2"), task, model=model, gen_kwargs=BEAMS)
     assert caught.value.where == task
     assert "spor-hf" in str(caught.value.remedy)
 
@@ -106,7 +105,7 @@ def test_a_server_of_completions_is_sent_the_prompts(
 @pytest.mark.parametrize("multiturn", [False, True])
 def test_a_server_of_chats_is_sent_demonstrations_as_turns(*, multiturn: bool) -> None:
     with serve(shout) as server:
-        result = evaluate(
+        result = evaluate_folder(
             None,
             ATOMS,
             model="local-chat-completions",
@@ -223,12 +222,12 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
             assert "\ntranslate from " in decoding.stop
     (second_file,) = (tmp_path / "2").rglob("results_*.json")
     assert json.loads(second_file.read_text())["model_name"] == paths[1]
-    result = evaluate(checkpoint(), MAIN, model="vllm")
+    result = evaluate_folder(checkpoint(), MAIN, model="vllm")
     assert [texts(row) for row in result["samples"][MAIN]] == [["A text.", "A text."]] * 3
     with pytest.raises(ConfigError, match="does not search with beams"):
-        evaluate(checkpoint(), ATOMS, model="vllm", gen_kwargs=BEAMS)
+        evaluate_folder(checkpoint(), ATOMS, model="vllm", gen_kwargs=BEAMS)
     with pytest.raises(ConfigError, match="does not mark where a text ends"):
-        evaluate(checkpoint(), ATOMS, model="vllm", gen_kwargs={"keeps_end": True})
+        evaluate_folder(checkpoint(), ATOMS, model="vllm", gen_kwargs={"keeps_end": True})
 
 
 # --- Several processes ----------------------------------------------------------------------------

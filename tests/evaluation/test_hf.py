@@ -27,7 +27,7 @@ from spor_tasks.text import filters, gpt2
 from spor_tasks.text.filters import END
 from tests.support import damage
 from tests.support.checkpoints import Checkpoint, Lora
-from tests.support.tasks import evaluate
+from tests.support.scripted import evaluate_folder
 from training.bases import load_base
 from training.config import ModelConfig
 from training.data import TrainingPair
@@ -178,7 +178,7 @@ def test_greedy_tasks_are_always_greedy(name: str, checkpoint: Checkpoint, tmp_p
     }
     file.write_text(json.dumps(json.loads(file.read_text()) | own))
     task = "spor_systematicity_mini"
-    result = evaluate(
+    result = evaluate_folder(
         folder, task, model=name, limit=6, batch_size=1, gen_kwargs={"max_gen_toks": 24}
     )
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()

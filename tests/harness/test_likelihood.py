@@ -19,7 +19,7 @@ from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.prompts.styles import prompts_of
 from tests.support.checkpoints import Checkpoint
-from tests.support.tasks import evaluate, load
+from tests.support.scripted import evaluate_folder, load
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
 RIVALS = "compmctg_mini_discrimination"
@@ -56,7 +56,7 @@ def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "t5"])
 def test_a_likelihood_is_that_of_plain_transformers(kind: str, checkpoint: Checkpoint) -> None:
     folder = checkpoint(kind)
-    found = evaluate(folder, PAIRS, PPL, RIVALS, batch_size=2)
+    found = evaluate_folder(folder, PAIRS, PPL, RIVALS, batch_size=2)
     assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
     for logged in found["samples"][PPL]:
         doc = logged["doc"]

@@ -15,8 +15,7 @@ from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from tests.support.classifiers import save_bert, save_classifier, save_tapex
 from tests.support.scores import judge, scores_of
-from tests.support.scripted import ScriptedLM, evaluate, half_right
-from tests.support.tasks import load
+from tests.support.scripted import ScriptedLM, evaluate, half_right, load
 
 SPOR = "spor_systematicity_mini"
 MAIN, CWIO, ORDERS = (

@@ -14,7 +14,7 @@ from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import stubs, task_files
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
 from tests.conftest import REPOSITORY
-from tests.support.tasks import load
+from tests.support.scripted import load
 
 DATA = REPOSITORY / "tests" / "data"
 TOWN = Sample("1", "mini", (Triple("Ebb", "sea", "Cold_Sound"),), ("By the sea.",))

@@ -23,11 +23,10 @@ from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts import content
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
-from tests.support import scripted
 from tests.support.checkpoints import Checkpoint
 from tests.support.result_files import adapter_manifest
+from tests.support.scripted import ScriptedLM, evaluate, evaluate_folder, half_right, load
 from tests.support.soak import soak
-from tests.support.tasks import evaluate, load
 
 MINI, MAIN = "spor_systematicity_mini", "spor_order_invariance_mini_main"
 PAIR = named.load("systematicity", "mini")
@@ -85,8 +84,8 @@ def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
 
 
 def test_a_limit_parts_no_outputs_of_a_sample_and_both_follow_the_same_demonstrations() -> None:
-    model = scripted.ScriptedLM(scripted.half_right)
-    rows = scripted.evaluate(model, MAIN, limit=3, num_fewshot=2)["samples"][MAIN]
+    model = ScriptedLM(half_right)
+    rows = evaluate(model, MAIN, limit=3, num_fewshot=2)["samples"][MAIN]
     assert [request.doc_id for request in model.requests] == [0, 0, 1, 1, 2, 2]
     assert [len(row["resps"]) for row in rows] == [2, 2, 2]
     contexts = [request.args[0].rsplit("\n\n", maxsplit=1) for request in model.requests]
@@ -121,7 +120,7 @@ def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
 
 
 def test_outputs_may_be_written_without_scores(checkpoint: Checkpoint) -> None:
-    result = evaluate(checkpoint(), MINI, limit=2, predict_only=True)
+    result = evaluate_folder(checkpoint(), MINI, limit=2, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
     assert len(result["samples"][MINI]) == 2
 
@@ -157,7 +156,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(
     adapter: Path, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
     settings = {"model_args": {"peft": str(adapter)}, "limit": 2, "log_samples": False}
-    found = evaluate(checkpoint(), MINI, **settings)
+    found = evaluate_folder(checkpoint(), MINI, **settings)
     file = tmp_path / "results.json"
     file.write_text(json.dumps(found, default=str))
     (result,) = runs.read(file)
@@ -272,7 +271,7 @@ def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
     chat_model: Path, model: str, style: str, *, multiturn: bool, reasoning: bool
 ) -> None:
     arguments = {"enable_thinking": True, "think_end_token": "</think>"} if reasoning else {}
-    result = evaluate(
+    result = evaluate_folder(
         chat_model,
         ATOM,
         model=model,
@@ -307,7 +306,7 @@ def test_a_result_counts_the_covered_samples(
     pair = named.load(sets[0], sets[1], part=sets[2])
     arm = [each.name for each in pair.arms].index(name.rpartition("_")[2])
     prompted = documents.chosen(pair, shots or 8)
-    result = evaluate(checkpoint(kind), name, num_fewshot=shots)
+    result = evaluate_folder(checkpoint(kind), name, num_fewshot=shots)
     assert f"{metric},none" in result["results"][name]
     assert result["n-samples"][name]["original"] == len(prompted)
     assert result["n-shot"][name] == (shots or 8)

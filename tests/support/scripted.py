@@ -1,15 +1,18 @@
-"""A model that writes what a test tells it to, at once."""
+"""Tasks as lm-eval loads and evaluates them, also with a model that writes what a test says."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from lm_eval import simple_evaluate
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
+from lm_eval.api.task import Task
 from lm_eval.tasks import TaskManager
 
+from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import task_files
 from spor_tasks.results.runs import bare
 
@@ -36,7 +39,7 @@ class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
 
 
 def simple(
-    model: LM,
+    model: LM | str,
     *names: str,
     manager: TaskManager | None = None,
     **settings: Any,  # noqa: ANN401
@@ -45,6 +48,30 @@ def simple(
     return simple_evaluate(  # type: ignore[no-any-return]
         model=model, tasks=list(names), task_manager=manager or task_files.manager(), **settings
     )
+
+
+def load(name: str, **metadata: object) -> Task:
+    """Return a task with this metadata besides that of its file."""
+    return task_files.manager(metadata).load(name)["tasks"][name]
+
+
+def evaluate_folder(
+    folder: Path | None,
+    *names: str,
+    model: str = "hf",
+    metadata: Mapping[str, object] | None = None,
+    model_args: Mapping[str, object] | None = None,
+    **settings: Any,  # noqa: ANN401
+) -> dict[str, Any]:
+    """Return what lm-eval would write of some samples that a tiny checkpoint answers.
+
+    A server, or another model without a folder, has only its ``model_args``.
+    """
+    register_models()
+    arguments = {**({"pretrained": str(folder)} if folder else {}), **(model_args or {})}
+    manager = task_files.manager(arguments, model_type=model, **(metadata or {}))
+    some = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}, "device": "cpu"} | settings
+    return simple(model, *names, manager=manager, model_args=arguments, **some)
 
 
 def evaluate(
