@@ -26,9 +26,6 @@ def contents(path: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in path.iterdir()}
 
 
-# --- build ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("aspect", ARMS)
 def test_built_sets_pass_the_check_and_stay(tmp_path: Path, spor: Spor, aspect: str) -> None:
     path, again = tmp_path / "sets", tmp_path / "again"
@@ -80,9 +77,6 @@ def test_a_refused_build_leaves_nothing(tmp_path: Path, spor: Spor) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-# --- check ----------------------------------------------------------------------------------------
-
-
 def test_violations_are_printed_with_their_samples(tmp_path: Path, spor: Spor) -> None:
     """Atom holds the one test sample."""
     path = tmp_path / "leaking"
@@ -120,9 +114,6 @@ def test_the_flaws_of_the_published_webnlg_sets_are_found(spor: Spor) -> None:
         "≠ atoms occur 6580 times in Atom but 6186 times in Combination",
     ]
     assert e2e.endswith("every requirement holds\n")
-
-
-# --- fetch ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.real_data

@@ -76,8 +76,6 @@ def test_filters_cut_before_scoring(tmp_path: Path, spor: Spor) -> None:
         assert score["signature"].partition("|filter:")[2] == signed
 
 
-# --- CompMCTG -------------------------------------------------------------------------------------
-
 VALUES = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
 TEXTS = ["The pizza was good, and we all ate it in the yard.\n\nIt was late.", "The pizza"]
 MCTG = "--metric compmctg --corpus yelp"

@@ -86,7 +86,7 @@ def sets_with_a_leak(place: Place) -> str:
     return str(place.folder / "sets")
 
 
-def results(place: Place, name: str = "runs") -> str:
+def results(place: Place, name: str = "runs", file: str = "") -> str:
     """Results that are hostile wherever their schema lets them, and some that are damaged."""
     runs = place.folder / name
     sample = replace(hostile(town(0)), id=TEXT)
@@ -101,11 +101,7 @@ def results(place: Place, name: str = "runs") -> str:
     (runs / f"results_{NAME}damaged.json").write_text("{", "utf-8")
     content = {"results": {}, "configs": {TEXT: {}}, "n-samples": {}, "config": {}}
     (runs / f"results_{NAME}foreign.json").write_text(json.dumps(content), "utf-8")
-    return str(runs)
-
-
-def one_result(place: Place, name: str = "runs") -> str:
-    return str(Path(results(place, name)) / f"results_{NAME}0.json")
+    return str(runs / file)
 
 
 def verified(place: Place) -> str:
@@ -145,8 +141,8 @@ FILES: Mapping[str, Callable[[Place], object]] = {
     "sets": sets_with_a_leak,
     "outputs": lambda place: place.file("outputs", ROW, ROW),
     "runs": results,
-    "run": one_result,
-    "other": lambda place: one_result(place, "others"),
+    "run": lambda place: results(place, file=f"results_{NAME}0.json"),
+    "other": lambda place: results(place, "others", f"results_{NAME}0.json"),
     "verified": verified,
     "experiment": experiment,
     "bad_experiment": lambda place: experiment(place, **{TEXT: TEXT}),

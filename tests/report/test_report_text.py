@@ -59,9 +59,6 @@ def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path: Path)
     assert " & \\textsuperscript{3} & " in files["report.tex"]
 
 
-# --- What somebody else wrote ---------------------------------------------------------------------
-
-
 def test_a_hostile_name_is_text_in_one_cell_of_every_format(tmp_path: Path) -> None:
     write_run(tmp_path, "1", [1.0, 2.0], model=HOSTILE)
     write_result(tmp_path / "results_2.json", model=HOSTILE, arm="combination", n=7)
@@ -91,9 +88,6 @@ def test_a_hostile_name_is_text_in_one_cell_of_every_format(tmp_path: Path) -> N
 
     rows = list(csv.DictReader(hostile["report.csv"].splitlines()))
     assert {row["model"][:3] for row in rows} == {"'=1"}  # no formula
-
-
-# --- Whatever a model is called or writes ---------------------------------------------------------
 
 
 TEXTS = st.text() | st.text("=+-@|\\<>&$%#{}_^~`*[]()\"'\u202e\u2066\u200b\x1b\t\r\n ab1")

@@ -59,8 +59,6 @@ def test_cells_are_located_missing_or_in_doubt() -> None:
         assert (found.units, doubtful, found.faults) == (missing, in_doubt, faults)
 
 
-# --- Cells keep their columns, whatever is left out -----------------------------------------------
-
 Spanned = tuple[str, int, int]
 Sizes = list[list[tuple[int, int]]]
 

@@ -23,9 +23,6 @@ from tests.support.report_runs import SAMPLES, write_runs
 TASK, PAIRS = table_runs.TASK, table_runs.PAIRS
 
 
-# --- Tables --------------------------------------------------------------------------------------
-
-
 REAL: dict[str | None, dict[str, float]] = {
     None: {"bleu_1": 48.8, "bleu_2": 27.1, "bleu_3": 12.6, "sp_acc": 42.1, "chrf": 40.0},
     "ppl": {"ppl": 8.8, "bpb": 0.9},
@@ -71,9 +68,6 @@ def test_no_number_without_an_end_gets_into_json(columns: Path, tmp_path: Path) 
     document = tables.document(report.collect([columns]))
     for text in (document.files("report")["report.json"], *texts):
         assert json.loads(text, parse_constant=pytest.fail)
-
-
-# --- Samples -------------------------------------------------------------------------------------
 
 
 def test_tables_of_the_page_are_bounded_and_no_markup(columns: Path, cells: Path) -> None:

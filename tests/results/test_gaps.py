@@ -149,9 +149,6 @@ def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs: tuple[R
     assert alone.low == pytest.approx(14.5 - 1.959964 * 3, abs=1e-5)
 
 
-# --- Samples and their twins ----------------------------------------------------------------------
-
-
 def test_the_gap_to_twins_is_paired_so_that_hard_samples_do_not_widen_it() -> None:
     rng = np.random.default_rng(0)
     hard = rng.normal(50, 25, 200)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -29,7 +28,7 @@ def written(folder: Path, content: object) -> Path:
 def read(tmp_path: Path) -> Callable[..., Run]:
     """Read the only run of a file with these settings, and this at its top or in its `config`."""
 
-    def run(top: Any = (), config: Any = (), **settings: Any) -> Run:  # noqa: ANN401 - what result_content takes
+    def run(top: object = (), config: object = (), **settings: object) -> Run:
         content = result_content(**settings) | dict(top)
         content["config"] |= dict(config)
         (found,) = runs.read(written(tmp_path, content))

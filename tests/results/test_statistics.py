@@ -30,9 +30,6 @@ def p_of(one: Column, other: Column, clusters: sig.Clusters, seed: int = 0) -> f
     return p
 
 
-# --- Clusters -------------------------------------------------------------------------------------
-
-
 def test_copies_of_every_sample_tell_nothing_new() -> None:
     """Each sample three times, in one cluster: interval and p are those of the samples once."""
     one, other = column(VALUES), column(VALUES + np.random.default_rng(5).normal(0.02, 0.2, 300))
@@ -41,9 +38,6 @@ def test_copies_of_every_sample_tell_nothing_new() -> None:
     assert interval(copies[0], thrice) == pytest.approx(interval(one, APART))
     assert p_of(copies[0], copies[1], thrice) == p_of(one, other, APART)
     assert sig.over_runs([[copies[0]]], thrice) == pytest.approx(sig.over_runs([[one]], APART))
-
-
-# --- The bootstrap --------------------------------------------------------------------------------
 
 
 def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict() -> None:
@@ -74,9 +68,6 @@ def columns(more: float = 0.0) -> list[Column]:
 
 COLUMNS = columns()
 CLUSTERS = np.arange(120) // 2 % 50
-
-
-# --- Scores that are not means --------------------------------------------------------------------
 
 
 class Perplexity(Ratio):
