@@ -1,13 +1,21 @@
 """The command `spor`: its exit status, and how it fails."""
 
+import io
+import re
+import sys
+import time
+from functools import partial
+from importlib.machinery import PathFinder
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
 from spor_tasks import __version__, cli
+from spor_tasks.cli import progress
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.harness import stubs
-from tests.conftest import Captured, Spor
+from spor_tasks.harness import stubs, task_files
+from tests.conftest import Captured, Patch, Spor
 
 
 def test_the_parser_ends_with_its_status(spor: Spor) -> None:
@@ -39,3 +47,63 @@ def test_errors_have_no_traceback(
     with patch.object(stubs, "folder", side_effect=error):
         assert cli.main(["tasks", "register"]) == status
     assert capsys.readouterr() == ("", f"{printed}\n")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def shown(monkeypatch: Patch, stream: io.StringIO, pause: float) -> str:
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "_LINES_SECONDS", 0.05)
+    with progress.working("counting\x1b[2J") as report:
+        for steps in (3, 6):
+            time.sleep(pause)
+            report(steps, 12, f"best {steps} \x1b[2J")
+    return stream.getvalue()
+
+
+def test_long_work_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch: Patch) -> None:
+    bar = shown(monkeypatch, Terminal(), 0.2)
+    for part in (r"counting\u001b[2J:  50%|", r", best 6 \u001b[2J]", " 6/12 ["):
+        assert part in bar
+    assert shown(monkeypatch, io.StringIO(), 0.1).splitlines() == [
+        rf"counting\u001b[2J: {share}, best {steps} \u001b[2J"
+        for share, steps in (("25%", 3), ("50%", 6))
+    ]
+    for stream in (Terminal(), io.StringIO()):  # short work is not shown
+        assert "counting" not in shown(monkeypatch, stream, 0)
+
+
+def test_the_tasks_are_listed_by_corpus_and_one_by_one(spor: Spor) -> None:
+    assert any(Path(spor("tasks path")[:-1]).rglob("spor_systematicity_mini.yaml"))
+    lines = spor("tasks list").splitlines()
+    assert len(lines) <= 3 * 24
+    cells = {line.split("  ")[0]: re.split(r"\s\s+", line)[1:] for line in lines}
+    assert cells["spor"] == ["webnlg", "e2e", "mini", "viggo"]
+    assert cells["spor_productivity_…"] == ["n3 n4 n5", "n3 n4 n5", "n3 n4", "n3 n4 n5"]
+    assert cells["…_beam4"] == ["yes"]
+    lines = spor("tasks list --all").splitlines()
+    assert [line.split()[0] for line in lines] == [file.name for file in task_files.files()]
+    assert (
+        dict(line.split(maxsplit=1) for line in lines).items()
+        >= {
+            "spor_productivity_e2e_n4_beam5": "productivity, e2e, n4, published, 5 beams",
+            "spor_systematicity_e2e_icl_atom": "systematicity, e2e, published, shown atom",
+            "logicnlg_ppl": "logicnlg, ppl, published",
+        }.items()
+    )
+
+
+def test_tasks_are_registered_and_removed(tmp_path: Path, monkeypatch: Patch, spor: Spor) -> None:
+    package = tmp_path / "lm_eval"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    monkeypatch.setattr(stubs, "find_spec", partial(PathFinder.find_spec, path=[str(tmp_path)]))
+    folder = package / "tasks" / "spor_tasks_stubs"
+    assert spor("tasks register") == f"{folder}: all tasks registered\n"
+    assert len(list(folder.iterdir())) == len(task_files.files())
+    assert spor("tasks register --remove") == f"{folder}: removed\n"
+    assert not folder.exists()

@@ -1,19 +1,22 @@
 """Each command and reader against each kind of damage: status 2 and one error, never a hang."""
 
+import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+import time
+import tracemalloc
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
 
 import spor_tasks
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
+from spor_tasks.core.files import INSTALL_AGAIN, ROW_BYTES, read_packaged, read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.corpora import embedded
 from spor_tasks.corpora.e2e import reader as e2e
@@ -22,7 +25,7 @@ from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto import reader as totto
 from tests.conftest import REPOSITORY, Captured, Patch, Spor
 from tests.support import commands, damage
-from tests.support.damage import DAMAGE, LONG_NAME, no_file_larger_than
+from tests.support.damage import DAMAGE, LONG_NAME, SOAK, no_file_larger_than
 from tests.support.result_files import SAMPLE, write_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -253,3 +256,57 @@ def test_bad_yaml_is_refused(text: str, what: str, tmp_path: Path, refused: Refu
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
 def test_json_without_end_is_refused(option: str, refused: Refused) -> None:
     assert "nested" in refused(f'eval --tasks spor_mini {option} {{"a":{"[" * 20_000}')
+
+
+# --- Rows without end are refused in bounded time and memory --------------------------------------
+
+
+MEGABYTE = 1_000_000
+BEFORE, AFTER = json.dumps(ROW | {"output": "*"}).encode().split(b"*")
+
+
+def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> None:
+    """In bounded memory and time."""
+    path = tmp_path / "rows.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(BEFORE)
+        for _ in range(50 * SOAK):
+            file.write(b"The harbour of Greyport. " * 40_000)
+        file.write(AFTER + b"\n")
+    started = time.perf_counter()
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorpusError, match="longer than 16,000,000 bytes") as caught:
+            list(read_rows(path))
+        assert tracemalloc.get_traced_memory()[1] < 3 * ROW_BYTES
+    finally:
+        tracemalloc.stop()
+    assert caught.value.where == f"{path}:1"
+    assert time.perf_counter() - started < 5
+
+
+def test_an_output_may_have_a_million_characters(tmp_path: Path, spor: Spor) -> None:
+    path = tmp_path / "rows.jsonl"
+    words = b"Greyport has the Old Basin. " * MEGABYTE
+    command = f"score {path} --metric coverage --corpus webnlg"
+    path.write_bytes(BEFORE + words[:MEGABYTE] + AFTER)
+    spor(command)
+    path.write_bytes(BEFORE + words[: MEGABYTE + 1] + AFTER)
+    error = spor(command, ends=2)
+    assert f"{path}:1: `output` has 1,000,001 characters, more than 1,000,000" in error
+
+
+@pytest.mark.parametrize("content", [b"\0", b" "])
+def test_a_pipe_without_end_or_line_is_left(content: bytes) -> None:
+    command = [sys.executable, "-c", "from spor_tasks.cli import main; raise SystemExit(main())"]
+    command += ["score", "-", "--metric", "coverage", "--corpus", "webnlg"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=REPOSITORY, bufsize=0, stdin=pipe, stderr=pipe) as reader:
+        assert reader.stdin
+        assert reader.stderr
+        with suppress(BrokenPipeError):
+            for _ in range(1000):
+                reader.stdin.write(content * MEGABYTE)
+        error = reader.stderr.read().decode()
+    assert reader.returncode == 2
+    assert "standard input:1: is longer than 16,000,000 bytes" in error

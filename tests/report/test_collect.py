@@ -1,9 +1,14 @@
 """Results that cannot be compared, and files that are damaged or double: named, and left out."""
 
+import random
+import tempfile
+from collections import Counter, defaultdict
 from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
@@ -145,3 +150,48 @@ def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path)
     row = report.collect([tmp_path]).tables[0].rows[0]
     assert (row.difference.interval, row.difference.p) == (None, None)
     assert all(cell.interval for cell in row.arms)
+
+
+RUNS = st.fixed_dictionaries(
+    {
+        "model": st.sampled_from(["a", "b"]),
+        "arm": st.sampled_from(["atom", "combination", None, "molecule"]),
+        "seed": st.integers(0, 1),
+        "n": st.sampled_from([10, 10, 10, 20]),
+        "parent": st.sampled_from([1.0, 2.0, 3.0]),
+    }
+)
+MANY = st.lists(RUNS, min_size=1, max_size=8).filter(
+    lambda runs: any(run["arm"] != "molecule" for run in runs)
+)
+
+
+def reported(runs: list[dict[str, object]]) -> tuple[Counter[str], Counter[float], set[object]]:
+    """Report the runs; return kinds of problems, values of PARENT, and means of cells."""
+    with tempfile.TemporaryDirectory() as name:
+        for number, run in enumerate(runs):
+            write_result(Path(name) / f"results_{number}.json", **run)
+        found = report.collect([Path(name)])
+    rows = [row for table in found.tables for row in table.rows]
+    cells = [cell for row in rows if row.metric == "parent" for cell in (*row.arms, row.as_is)]
+    return (
+        Counter(problem.kind for problem in found.problems),
+        Counter(value for cell in cells for value in cell.values),
+        {(row.model, row.apart, cell.mean) for row in rows for cell in row.arms},
+    )
+
+
+@given(MANY, st.randoms(use_true_random=False))
+def test_no_result_is_lost_whatever_its_name(
+    runs: list[dict[str, object]], rng: random.Random
+) -> None:
+    kinds, values, means = reported(runs)
+    places: dict[object, list[object]] = defaultdict(list)
+    for run in runs:
+        if run["arm"] != "molecule":
+            seed = run["seed"] if run["arm"] else None
+            places[run["model"], run["arm"], seed, run["n"]].append(run["parent"])
+    assert values == Counter(scores[0] for scores in places.values() if len({*scores}) == 1)
+    assert kinds["duplicate"] == sum(len(scores) - 1 for scores in places.values())
+    assert kinds["unknown"] == sum(run["arm"] == "molecule" for run in runs)
+    assert reported(rng.sample(runs, len(runs)))[1:] == (values, means)

@@ -22,6 +22,7 @@ from spor_tasks.report.document import (
     markdown_text,
     plain_text,
 )
+from tests.conftest import REPOSITORY, Patch, Spor
 from tests.support import golden
 from tests.support.report_runs import write_runs
 from tests.support.result_files import write_result, write_run
@@ -136,3 +137,25 @@ def test_in_csv_it_is_one_field_and_no_formula(text: str) -> None:
     csv.writer(file).writerow([field, "next"])
     assert list(csv.reader(file.getvalue().splitlines())) == [[field, "next"]]
     assert field.removeprefix("'") == visible(text).removeprefix("'") or field == visible(text)
+
+
+DATA = REPOSITORY / "tests" / "data"
+
+
+def test_results_of_0_2_0_are_read(tmp_path: Path, spor: Spor, monkeypatch: Patch) -> None:
+    """Results that version 0.2.0 wrote give the reports of then in each later version.
+
+    `tests/data/runs` has two adapters of the demo on 12 samples, seed 0, and copied inputs on 6
+    samples of five tasks. Only the names of folders and the description of the machine were taken
+    out. No corpus is needed.
+    """
+    monkeypatch.setenv("SPOR_DATA_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.chdir(DATA)
+    for command, file in (
+        ("report runs", "report.txt"),
+        ("report runs --leaderboard", "leaderboard.txt"),
+        ("report --diff runs/atom runs/combination", "diff.txt"),
+    ):
+        assert spor(command) == (DATA / "runs" / file).read_text("utf-8")
+    spor(f"report runs --out {tmp_path}")
+    assert (tmp_path / "page.html").stat().st_size > 100_000
