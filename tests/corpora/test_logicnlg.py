@@ -1,6 +1,5 @@
 """LogicNLG: files and prompts as published, and the linker's mentions of a table."""
 
-import gzip
 import json
 import re
 from collections import Counter
@@ -87,8 +86,7 @@ def samples(logicnlg_dir: Path) -> Samples:
 @pytest.fixture(scope="module")
 def golden(golden_dir: Path) -> list[Row]:
     """The work of the published code on 150 statements."""
-    with gzip.open(golden_dir / "logicnlg/linearisation.jsonl.gz", "rt") as file:
-        return [json.loads(line) for line in file]
+    return read(golden_dir / "logicnlg", "linearisation", rows=150)
 
 
 @pytest.fixture(scope="module")

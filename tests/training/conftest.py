@@ -61,22 +61,16 @@ def invented() -> SplitPair:
     places = ("Lund", "Turku", "Bergen", "Aarhus", "Vaasa")
     atom = tuple(
         Sample(
-            id=f"a{number}",
-            corpus="webnlg",
-            units=(Triple(f"Person_{number}", "birth place", place),),
-            references=(f"Person {number} is from {place}.", f"{place} saw Person {number} born."),
+            f"a{number}",
+            "webnlg",
+            (Triple(f"Person_{number}", "birth place", place),),
+            (f"Person {number} is from {place}.", f"{place} saw Person {number} born."),
         )
         for number, place in enumerate(places)
     )
-    combination = (
-        Sample(
-            id="c0",
-            corpus="e2e",
-            units=(AttributeValue("food", "Soup"), AttributeValue("near", "The Quay")),
-            references=("At Bell they cook soup, near The Quay.",),
-            context={"name": "Bell"},
-        ),
-    )
+    units = (AttributeValue("food", "Soup"), AttributeValue("near", "The Quay"))
+    text = "At Bell they cook soup, near The Quay."
+    combination = (Sample("c0", "e2e", units, (text,), {"name": "Bell"}),)
     arms = (Split("atom", atom), Split("combination", combination))
     test = Split("test", (atom[0], *combination))
     return SplitPair(SetName("systematicity", "webnlg", "published"), arms, test)

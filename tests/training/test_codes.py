@@ -64,16 +64,10 @@ def loaded(request: pytest.FixtureRequest, base: Bases) -> Base:
     found = load_base(ModelConfig(str(base(request.param))))
     if request.param == "gpt2":
         return found
-    config = LlamaConfig(
-        vocab_size=len(found.tokenizer),
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-    )
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 4}
     torch.manual_seed(0)
-    return replace(found, model=LlamaForCausalLM(config))
+    model = LlamaForCausalLM(LlamaConfig(**found.model.config.to_dict() | heads))
+    return replace(found, model=model)
 
 
 def with_vectors(objective: Coded | Meta) -> CodedModel:

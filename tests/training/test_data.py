@@ -49,24 +49,13 @@ def test_a_task_says_where_a_prompt_may_be_cut() -> None:
     assert caught.value.remedy
 
 
-# --- A corpus of one's own ------------------------------------------------------------------------
-
-
-@pytest.fixture
-def lighthouses(tmp_path: Path) -> Path:
-    """Return the corpus that docs/own-corpus.md shows."""
-    page = (REPOSITORY / "docs" / "own-corpus.md").read_text()
-    path = tmp_path / "lighthouses.jsonl"
-    path.write_text(page.partition("```json\n")[2].partition("```")[0])
-    return path
-
-
 def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(
-    configure: Configure,
-    lighthouses: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    configure: Configure, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The corpus is the one that docs/own-corpus.md shows."""
+    page = (REPOSITORY / "docs" / "own-corpus.md").read_text()
+    lighthouses = tmp_path / "lighthouses.jsonl"
+    lighthouses.write_text(page.partition("```json\n")[2].partition("```")[0])
     config = configure("selection.policy=test-best", "optimization.max_steps=1")
     file = tmp_path / "some.yaml"
     file.write_text(dump_settings(config))

@@ -49,7 +49,7 @@ TEMPLATES = (
 )
 
 
-def make(number: int, **context: Any) -> Sample:  # noqa: ANN401 - JSON
+def make(number: int) -> Sample:
     return Sample(
         id=f"s{number}",
         corpus="logicnlg",
@@ -61,7 +61,6 @@ def make(number: int, **context: Any) -> Sample:  # noqa: ANN401 - JSON
             "target": TEXTS[number],
             "template": TEMPLATES[number],
             "table": Table(("who", "n"), tuple(map(tuple, ROWS))),
-            **context,
         },
     )
 

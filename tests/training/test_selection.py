@@ -206,24 +206,15 @@ def test_real_samples_are_left_over(aspect: str, corpus: str, part: str | None, 
         assert unseen(held_out, trained_on(policy, pair.arms[0], held_out)) == 18
 
 
-@pytest.fixture
-def mini() -> SplitPair:
-    """A split of a few short samples of the embedded corpus, which has a development set."""
-    pair = named.load("systematicity", "mini")
-    short = [
-        Split(arm.name, tuple(s for s in arm.samples if len(s.units) == 1)[:6]) for arm in pair.arms
-    ]
-    return replace(pair, name=pair.name._replace(protocol="published"), arms=tuple(short))
-
-
 @pytest.mark.usefixtures("short_outputs")
 def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
-    tune: Tune, mini: SplitPair, monkeypatch: pytest.MonkeyPatch
+    tune: Tune, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both arms are judged by one set, and an interrupt loses neither scores nor weights."""
     second = property(lambda run: min(1, len(run.scores) - 1))
     monkeypatch.setattr(Run, "best_epoch", second)
-    common = ("data.corpus=mini", "optimization.learning_rate=1e-2", "selection.samples=3")
+    common = ("data.corpus=mini", "data.limit=6", "optimization.learning_rate=1e-2")
+    common = (*common, "selection.samples=3")
     policy = ("selection.policy=dev-best", "selection.beams=2")
     judge = Run.judge
 
@@ -235,11 +226,11 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     with monkeypatch.context() as patch:
         patch.setattr(Run, "judge", judge_twice)
         with pytest.raises(KeyboardInterrupt):
-            tune(*common, *policy, "optimization.epochs=3", pair=mini, name="t5")
-    judged = tune(*common, *policy, "optimization.epochs=3", pair=mini, name="t5")
-    last = tune(*common, "optimization.epochs=2", pair=mini, name="t5", to="last")
+            tune(*common, *policy, "optimization.epochs=3", name="t5")
+    judged = tune(*common, *policy, "optimization.epochs=3", name="t5")
+    last = tune(*common, "optimization.epochs=2", name="t5", to="last")
     arm = ("data.arm=combination", "optimization.max_steps=1")
-    other = tune(*common, *policy, *arm, pair=mini, name="t5", to="other")
+    other = tune(*common, *policy, *arm, name="t5", to="other")
 
     assert judged.losses[: len(last.losses)] == last.losses, "judging draws no random number"
     kept, expected = (
@@ -251,7 +242,9 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     selected = read_manifest(judged.folder)["selection"]
     assert (selected["policy"], selected["epoch"], selected["samples"]) == ("dev-best", 2, 3)
     assert len(selected["scores"]) == 3
-    assert selected["samples_sha256"] == digest(development_set(mini, 3, seed=0))
+    assert selected["samples_sha256"] == digest(
+        development_set(named.load("systematicity", "mini"), 3, seed=0)
+    )
     assert selected["samples_sha256"] == read_manifest(other.folder)["selection"]["samples_sha256"]
     assert all(0 <= scores["parent"] <= 100 for scores in selected["scores"])
     assert read_manifest(last.folder)["selection"]["epoch"] == 2
