@@ -12,18 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import encode_row, read_rows
+from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import (
     AttributeValue,
     CorpusSamples,
-    Hidden,
-    Orders,
     Sample,
     SampleMaker,
     Triple,
-    challenge_of,
 )
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora import jsonl, own
@@ -208,34 +204,16 @@ NAMELESS: Json = {field: VALUE[field] for field in ("data", "replaced_kv_pair")}
 TRAIN, TEST = {"split": "train"}, {"split": "test"}
 
 
-@pytest.mark.parametrize("row", [SHIP, CAFE, RYE, ORDERED, ENTITY, VALUE, NAMELESS])
-def test_a_row_is_written_as_it_was_read(tmp_path: Path, row: Json) -> None:
-    (sample,) = read_own(write_rows(tmp_path / "a.jsonl", row))
-    assert encode_row(to_row(sample)) == encode_row(row)
-    unit = Triple if len(row["data"][0]) == 3 else AttributeValue
-    assert sample.units == tuple(unit(*parts) for parts in row["data"])
-    assert (sample.about("name"), sample.references) == (row.get("name"), (*row.get("texts", ()),))
-
-
-def test_challenges_and_categories_are_read_and_change_no_id(tmp_path: Path) -> None:
-    plain = {field: ORDERED[field] for field in ("name", "data", "texts")}
-    path = write_rows(tmp_path / "a.jsonl", ORDERED, plain | {"category": "Cafe", "note": None})
-    ordered, again = read_own(path)
-    assert challenge_of(ordered, Orders) == Orders(((1, 0), (0, 1)), ((0, 1), (1, 0)))
-    assert again.about("category") == "Cafe"
-    assert ordered.id != again.id == read_own(write_rows(path, plain, plain))[1].id
-    (hidden,) = read_own(write_rows(path, ENTITY))
-    assert challenge_of(hidden, Hidden).phrases == (("Gull", "Entity 1"),)
-
-
 def test_rows_go_to_the_part_they_name_and_to_training_by_default(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "cafes.jsonl", CAFE, RYE)
     corpus = own.read_corpus(path)
     assert (corpus.name, len(corpus.train), corpus.test) == ("cafes", 2, ())
-    write_rows(path, CAFE | TEST, RYE | TRAIN, CAFE | TRAIN, CAFE | TEST)
+    named = CAFE | TEST | {"category": "Cafe", "note": None}
+    write_rows(path, named, RYE | TRAIN, CAFE | TRAIN, CAFE | TEST)
     corpus = own.read_corpus(path)
     assert [sample.units[0][1] for sample in corpus.train] == ["rye", "fish"]
     assert [sample.units[0][1] for sample in corpus.test] == ["fish", "fish"]
+    assert [sample.about("category") for sample in corpus.test] == ["Cafe", None]
     assert len({sample.id for sample in corpus.samples}) == 4
 
 

@@ -110,18 +110,14 @@ def test_a_pickle_is_not_opened(copy: Path) -> None:
     assert not (copy / "marker").exists()
 
 
-def test_the_commit_is_known_where_there_is_git(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_commit_is_known_where_there_is_git(monkeypatch: pytest.MonkeyPatch) -> None:
     commit = git_commit()
     assert commit is None or len(commit.removesuffix("-dirty")) == 40
     monkeypatch.setenv("PATH", "")
     assert git_commit() is None
 
 
-def test_a_token_without_an_embedding_is_refused(
-    base: Bases,
-) -> None:
+def test_a_token_without_an_embedding_is_refused(base: Bases) -> None:
     loaded = load_base(ModelConfig(str(base("llama"))))
     embeddings = loaded.model.get_input_embeddings().num_embeddings
     check_ids(loaded, [Row([0, embeddings - 1], [-100, 0])])

@@ -12,9 +12,7 @@ from tests.training.conftest import Tune
 from training import card
 
 
-def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(
-    tune: Tune,
-) -> None:
+def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(tune: Tune) -> None:
     """The base has no padding token."""
     settings = ("data.corpus=mini", "data.limit=6", "optimization.epochs=2")
     judged = ("selection.policy=dev-best", "selection.samples=2")

@@ -41,9 +41,7 @@ CONFIGS = st.builds(
 
 
 @given(CONFIGS)
-def test_a_resolved_config_reads_back_equal_in_any_yaml_reader(
-    config: TrainingConfig,
-) -> None:
+def test_a_resolved_config_reads_back_equal_in_any_yaml_reader(config: TrainingConfig) -> None:
     assert parse_config(dump_settings(config)) == config
     assert yaml.safe_load(dump_settings(config)) == to_dict(config)
 

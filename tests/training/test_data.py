@@ -16,11 +16,7 @@ from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from tests.training.conftest import Configure
 from training.__main__ import main
-from training.data import (
-    find_arm,
-    make_pairs,
-    places_to_cut,
-)
+from training.data import find_arm, make_pairs, places_to_cut
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 

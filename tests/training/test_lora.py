@@ -22,12 +22,7 @@ from tests.training.losses import different_rows
 from training import lora
 from training.bases import load_base, versions
 from training.batches import Model, load_batch, target_loss
-from training.config import (
-    ModelConfig,
-    load_config,
-    settings_sha256,
-    shared_settings,
-)
+from training.config import ModelConfig, load_config, settings_sha256, shared_settings
 from training.settings import to_dict
 
 FAST = ("lora.target_modules=all-linear", "lora.lora_dropout=0", "optimization.learning_rate=1e-2")

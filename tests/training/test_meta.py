@@ -39,9 +39,7 @@ SPACE = tuple(itertools.product("ab", "cd", "ef"))
 # --- Combinations --------------------------------------------------------------------------------
 
 
-def test_recombinations_are_the_published_ones(
-    published_dir: Path,
-) -> None:
+def test_recombinations_are_the_published_ones(published_dir: Path) -> None:
     for row in golden.read(published_dir / "compmctg", "support_combs", rows=60):
         current, seen = ([tuple(each.split()) for each in row[key]] for key in ("current", "seen"))
         assert [" ".join(each) for each in support(current, seen)] == row["support"]

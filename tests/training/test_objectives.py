@@ -12,14 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import (
-    Column,
-    Contrast,
-    Sample,
-    SetName,
-    Split,
-    SplitPair,
-)
+from spor_tasks.core.sample import Column, Contrast, Sample, SetName, Split, SplitPair
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
@@ -246,10 +239,7 @@ def test_a_whole_model_is_a_checkpoint_that_says_what_it_learned(tune: Tune, bas
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_an_adapter_brings_the_embeddings_of_new_tokens(
-    tune: Tune,
-    configure: Configure,
-    trained: list[Model],
-    name: str,
+    tune: Tune, configure: Configure, trained: list[Model], name: str
 ) -> None:
     tune(*COARSE_TO_FINE, pair=TEMPLATED, name=name)
     config = configure(*COARSE_TO_FINE, name=name)

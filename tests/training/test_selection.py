@@ -59,9 +59,7 @@ def test_a_development_set_is_neither_trained_on_nor_tested(aspect: str, part: s
 
 
 @pytest.mark.parametrize("part", [None, "c2f"])
-def test_other_tables_judge_by_the_scores_of_their_task(
-    part: str | None,
-) -> None:
+def test_other_tables_judge_by_the_scores_of_their_task(part: str | None) -> None:
     pair = named.load("logicnlg", "logicnlg_mini", part=part)
     settings = SelectionConfig(metric="bleu_3", samples=10**6)
     found = judged_samples(settings, pair)
@@ -125,9 +123,7 @@ def test_the_first_of_equally_good_epochs_is_the_best() -> None:
 
 
 @pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
-def test_a_set_that_is_held_out_is_one_for_all_arms(
-    aspect: str,
-) -> None:
+def test_a_set_that_is_held_out_is_one_for_all_arms(aspect: str) -> None:
     pair = named.load(aspect, "mini")
     policy = SelectionConfig(policy="dev-split", samples=40)
     judged = judged_samples(policy, pair)
