@@ -86,15 +86,14 @@ def test_as_much_as_fits_is_kept() -> None:
     assert shortened("<</table>", length_of_end)[0] == "<</table>"  # never the whole table
 
 
-@pytest.mark.parametrize(
-    "prompt", ["a prompt without a table that is long", "t</table> and a long end that has no room"]
-)
-def test_a_prompt_that_cannot_be_cut_there_is_left_to_the_host(prompt: str) -> None:
-    assert shortened(prompt, 8)[0] == prompt
+def test_a_prompt_that_cannot_be_cut_there_is_left_to_the_host() -> None:
+    for text in (
+        "a prompt without a table that is long",
+        "t</table> and a long end that has no room",
+    ):
+        assert shortened(text, 8)[0] == text
 
-
-def test_a_tokenizer_that_does_not_say_where_its_tokens_are_leaves_it_to_the_host() -> None:
     class Slow(transformers.PreTrainedTokenizerFast):  # type: ignore[misc]
-        is_fast = False
+        is_fast = False  # so that it does not say where its tokens are
 
     assert without_end_of_table("abc</table>", BEFORE, 2, len, Slow) == "abc</table>"

@@ -8,7 +8,6 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.corpora import own
@@ -16,16 +15,9 @@ from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from tests.training.conftest import Configure
 from training.__main__ import main
-from training.data import find_arm, make_pairs, places_to_cut
+from training.data import make_pairs, places_to_cut
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
-
-
-def test_an_unknown_arm_is_refused_with_those_there_are(invented: SplitPair) -> None:
-    assert find_arm(invented, "combination") is invented.arms[1]
-    with pytest.raises(ConfigError, match="'atoms'") as caught:
-        find_arm(invented, "atoms")
-    assert caught.value.remedy == "Its arms are atom and combination."
 
 
 def test_pairs_are_made_as_they_are_read(invented: SplitPair) -> None:
@@ -39,10 +31,6 @@ def test_a_task_says_where_a_prompt_may_be_cut() -> None:
     (sample, *_) = pair.test.samples
     for style in get_args(PromptStyle):
         assert any(text in prompt(sample, style) for text in places_to_cut(pair))
-    with pytest.raises(ConfigError) as caught:
-        places_to_cut(named.load("systematicity", "mini"))
-    assert caught.value.where == "optimization.cut"
-    assert caught.value.remedy
 
 
 def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(

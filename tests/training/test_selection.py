@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Literal
 
 import pytest
 import torch
@@ -71,21 +70,6 @@ def test_other_tables_judge_by_the_scores_of_their_task(part: str | None) -> Non
         with pytest.raises(ConfigError) as caught:
             judged_samples(replace(settings, metric=metric), pair)
         assert caught.value.where == "selection.metric"
-
-
-@pytest.mark.parametrize(
-    ("policy", "aspect", "fault", "remedy"),
-    [
-        ("dev-best", "order_invariance", "so none is left over", "dev-split"),
-        ("dev-split", "systematicity", "cannot be used for systematicity", "dev-best"),
-    ],
-)
-def test_a_policy_that_an_aspect_cannot_have_is_refused_with_another(
-    policy: Literal["dev-best", "dev-split"], aspect: str, fault: str, remedy: str
-) -> None:
-    with pytest.raises(ConfigError, match=fault) as caught:
-        judged_samples(SelectionConfig(policy=policy), named.load(aspect, "mini"))
-    assert remedy in str(caught.value.remedy)
 
 
 def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path: Path) -> None:
