@@ -1,4 +1,4 @@
-"""The command `spor`: its exit status, and how it fails."""
+"""The command `spor`: its exit status, how it fails, shows progress, and lists its tasks."""
 
 import io
 import re
@@ -32,11 +32,7 @@ def test_the_parser_ends_with_its_status(spor: Spor) -> None:
 @pytest.mark.parametrize(
     ("error", "status", "printed"),
     [
-        (
-            ConfigError("wrong", where="file", remedy="Right it."),
-            2,
-            "error: file: wrong\n  Right it.",
-        ),
+        (ConfigError("wrong", where="file", remedy="Mend."), 2, "error: file: wrong\n  Mend."),
         (PermissionError(13, "denied", "file"), 2, "error: [Errno 13] denied: 'file'"),
         (KeyboardInterrupt(), 130, "interrupted"),
     ],

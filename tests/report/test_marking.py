@@ -1,4 +1,4 @@
-"""Marks on outputs: where units stand, which are missing, what leaks, and as the metrics say."""
+"""Marks on outputs and tables: where units stand, what is missing or leaks, as metrics have it."""
 
 import re
 from dataclasses import replace

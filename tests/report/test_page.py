@@ -1,4 +1,4 @@
-"""The page as a file: what stands in it, and that nothing of a model's is markup."""
+"""The page and its plots: what stands in them, and that nothing of a model's is markup."""
 
 import base64
 import gzip

@@ -1,4 +1,4 @@
-"""Reports of runs about tables: their grids, programs, likelihoods, and cells that mean harm."""
+"""Reports of runs about tables and twins: grids, programs, likelihoods, gaps, harmful cells."""
 
 import json
 import math
