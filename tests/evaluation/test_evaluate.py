@@ -220,10 +220,7 @@ def test_each_model_gets_its_result(checkpoint: Checkpoint, lora: Lora, tmp_path
 
 
 def test_every_bad_model_is_named_before_one_is_loaded(
-    checkpoint: Checkpoint,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Captured,
+    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.setattr(Evaluator, "evaluate", None)
     good = f"pretrained={checkpoint()}"

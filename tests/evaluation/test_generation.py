@@ -96,9 +96,7 @@ def test_a_tiny_model_writes_as_with_the_published_code(golden_dir: Path, name: 
         assert without_short(cut, ["a"] * len(texts)) == table["output"]
 
 
-def test_a_tokenizer_without_such_tokens_is_warned_of(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_tokenizer_without_such_tokens_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     tokenizer = make_tokenizer("gpt2")
     tokenizer.name_or_path = "nameless"
     assert template_first(tokenizer, 0) == template_first(tokenizer, 1) == []

@@ -208,9 +208,7 @@ def test_greedy_tasks_are_always_greedy(name: str, checkpoint: Checkpoint, tmp_p
     assert "top_k" not in facts  # without sampling it has no effect
 
 
-def test_an_encoder_is_padded_on_the_right_where_a_prompt_is_cut(
-    checkpoint: Checkpoint,
-) -> None:
+def test_an_encoder_is_padded_on_the_right_where_a_prompt_is_cut(checkpoint: Checkpoint) -> None:
     model = load(checkpoint("t5"))
     end = model.tokenizer.eos_token_id
     ids, mask = model.tok_batch_encode(["abcdef", "ab"], left_truncate_len=5)
@@ -246,9 +244,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
     assert warned == [(2, 5, "their beginning"), (1, 2, "the end of their table")]
 
 
-def test_the_tokenizers_end_token_serves_a_model_that_names_none(
-    checkpoint: Checkpoint,
-) -> None:
+def test_the_tokenizers_end_token_serves_a_model_that_names_none(checkpoint: Checkpoint) -> None:
     model = load(checkpoint("llama"), batch_size=4)
     asked = requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
     named = written(model, asked)
@@ -330,16 +326,12 @@ def test_it_reads_as_in_training(
     assert tokenizer.decode(text_ids) == text
 
 
-def test_blanks_between_them_belong_to_the_text(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
+def test_blanks_between_them_belong_to_the_text(tokenizer: PreTrainedTokenizerFast) -> None:
     pair = Reader(tokenizer)._encode_pair(f"{CODED[0]} ", "horrible")
     assert [*map(tokenizer.decode, pair)] == [CODED[0], " horrible"]
 
 
-def test_texts_that_lose_their_beginning_are_counted(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
+def test_texts_that_lose_their_beginning_are_counted(tokenizer: PreTrainedTokenizerFast) -> None:
     requests = [(prompt, text) for prompt in CODED for text in TEXTS]
     assert Tokens(tokenizer).count(requests, "causal")[1] == 4
     assert Tokens(None).count(requests, "causal")[1] == 0
