@@ -16,6 +16,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import scoring
 from tests.support import golden
+from tests.support.rows import write_rows
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
 Row = dict[str, Any]
@@ -64,12 +65,7 @@ TWINNED: Row = {
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    def write(*rows: object, name: str = "outputs.jsonl") -> Path:
-        path = tmp_path / name
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        return path
-
-    return write
+    return lambda *rows, name="outputs.jsonl": write_rows(tmp_path / name, *rows)
 
 
 def evidence(file: Path, metric: str, corpus: str, **settings: Any) -> list[Row]:  # noqa: ANN401

@@ -23,6 +23,7 @@ from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
 from spor_tasks.results.runs import Run
 from tests.support.compmctg import unseen_rows
+from tests.support.rows import write_rows
 from tests.support.scripted import ScriptedLM, evaluate
 from training.config import DataConfig
 from training.data import corpus_sha256, find_spec, sets_of
@@ -71,8 +72,7 @@ def cafes(tmp_path: Path) -> Path:
         for split, dish, door, name in CAFES
     ]
     path = tmp_path / "cafes.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
+    return write_rows(path, *rows)
 
 
 def write(cafes: Path, *aspects: str, overwrite: bool = False, **settings: Any) -> own.TaskSet:  # noqa: ANN401 - Request's fields
@@ -142,7 +142,7 @@ def weather(tmp_path: Path) -> Path:
 def write_space(path: Path, **more: object) -> Path:
     path.write_text(yaml.safe_dump({"aspects": ASPECTS, **more}), "utf-8")
     rows = [{"review": f"The {' '.join(each.values())}.", **each} for each in COMBINATIONS]
-    (path.parent / "gen.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows), "utf-8")
+    write_rows(path.with_name("gen.jsonl"), *rows)
     return path
 
 
@@ -157,8 +157,7 @@ def write_unseen(weather: Path) -> None:
         *unseen_rows(space, "acd", [space.combinations[6:], space.combinations[:6]]),
         *unseen_rows(space, "fewshot", [space.combinations[:3]]),
     ]
-    text = "".join(json.dumps(row) + "\n" for row in rows)
-    weather.with_name("unseen.jsonl").write_text(text, "utf-8")
+    write_rows(weather.with_name("unseen.jsonl"), *rows)
 
 
 def test_tasks_of_a_space_are_made_evaluated_and_read(weather: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from spor_tasks.corpora.compmctg.reader import FOLDERS, MODES
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
+from tests.support.rows import write_rows
 
 
 def cases(data_dir: Path, corpus: str) -> list[dict[str, Any]]:
@@ -20,8 +21,7 @@ def write(folder: Path, corpus: str, part: str, rows: list[dict[str, Any]]) -> P
     """Write rows as a file of a dataset."""
     path = folder / FOLDERS[corpus] / f"{part}.jsonl"
     path.parent.mkdir(exist_ok=True)
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    return path
+    return write_rows(path, *rows)
 
 
 def write_datasets(folder: Path, data_dir: Path) -> Path:

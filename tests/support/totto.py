@@ -1,6 +1,5 @@
 """Samples of ToTTo for tests: invented ones, and those that the published code was run on."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -8,6 +7,7 @@ from typing import Any, TypeAlias
 from spor_tasks.core.sample import AttributeValue, Json, Sample
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora.totto import reader
+from tests.support.rows import write_rows
 
 Row: TypeAlias = dict[str, Any]
 
@@ -27,7 +27,5 @@ def sample(
 
 def examples(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Sample]:
     """Return the samples of published examples, which may lack an id."""
-    path = folder / "examples.jsonl"
     given = ({"example_id": number, **row} for number, row in enumerate(rows))
-    path.write_text("".join(json.dumps(row) + "\n" for row in given), "utf-8")
-    return list(reader.read(path))
+    return list(reader.read(write_rows(folder / "examples.jsonl", *given)))
