@@ -77,7 +77,8 @@ class DataConfig:
     """The training set: one arm of one split, with one training pair for each reference.
 
     ``corpus`` is the name of one, or a JSON Lines file of your own, from which the sets are built
-    as ``spor data build`` builds them, with its ``seed``, ``restarts`` and ``hide``. ``protocol``
+    as ``spor data build`` builds them, with its ``seed``, ``restarts`` and ``hide``; or as it wrote
+    them into the folder ``sets``. ``protocol``
     None is the split's default, ``part`` None the first of an aspect that has several, such as n3
     of productivity. ``limit`` keeps at most that many pairs, drawn with the training's seed.
     """
@@ -91,6 +92,7 @@ class DataConfig:
     seed: int | None = None
     restarts: Count | None = None
     hide: tuple[str, ...] = ()
+    sets: str | None = None
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

@@ -47,7 +47,8 @@ def sets_of(data: DataConfig) -> SplitPair:
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
-    if data.corpus in corpora() and (data.seed, data.restarts, data.hide) == (None, None, ()):
+    built = (data.seed, data.restarts, data.hide, data.sets)
+    if data.corpus in corpora() and built == (None, None, (), None):
         return named.load(data.aspect, data.corpus, data.protocol, data.part)
     return _built(data).pair
 

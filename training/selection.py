@@ -133,7 +133,7 @@ def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sa
     name = _reported(score, pair).name
     if name == pair.name:
         return pair.test.samples
-    return sets_of(replace(data, aspect=name.aspect, part=name.part)).test.samples
+    return sets_of(replace(data, aspect=name.aspect, part=name.part, sets=None)).test.samples
 
 
 def _development_set(

@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
@@ -54,7 +56,7 @@ def build(
     test = _testable(corpus)
     match aspect:
         case "productivity":
-            pair = productivity.build(corpus.train, test, productivity.threshold_of(part))
+            pair = _productivity(tuple(corpus.train), test, productivity.threshold_of(part))
         case "order_invariance":
             pair = order_invariance.build(corpus.train, test, str(part), rng)
         case _:
@@ -79,6 +81,26 @@ def require_known(aspect: str, part: str | None) -> None:
             f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
             "aspects have no parts.",
         )
+
+
+def _productivity(train: tuple[Sample, ...], test: tuple[Sample, ...], threshold: int) -> SplitPair:
+    try:
+        return productivity.build(train, test, threshold)
+    except SplitError as error:
+        work = ", ".join(f"n{n}" for n in _possible_thresholds(train, test))
+        remedy = f"Use {work}" if work else "No threshold works: use another corpus"
+        raise SplitError(error.what, remedy=f"{remedy}, or a larger corpus.") from error
+
+
+@cache  # the parts of a corpus are tried one after the other
+def _possible_thresholds(train: tuple[Sample, ...], test: tuple[Sample, ...]) -> list[int]:
+    """Return the thresholds that sets can be built with."""
+    possible = []
+    for n in range(1, max(len(sample.units) for sample in test)):
+        with suppress(SplitError):
+            productivity.build(train, test, n)
+            possible.append(n)
+    return possible
 
 
 def _refuse_equal_arms(pair: SplitPair) -> None:

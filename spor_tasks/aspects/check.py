@@ -27,10 +27,11 @@ class Violation(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """The counts of sets by name, and the requirements that do not hold."""
+    """The counts of sets by name, the requirements that do not hold, and further warnings."""
 
     counts: Mapping[str, Count]
     violations: tuple[Violation, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -65,7 +66,7 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
 
     Atoms are the units of the test set; test pairs are the unordered pairs of units within a test
     sample. The divergence is over atoms and at most ``limit``. More test pairs in Combination are
-    better.
+    better: a share below :data:`SHARE_FLOOR` is a warning.
 
     Raises:
         SplitError: an arm has no atom at all.
@@ -95,7 +96,48 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     checks.counts["pairs_in_combination"] = sum(
         two in test_pairs for sample in combination for two in _pairs(sample)
     )
-    return checks.result()
+    shown = shown_pairs(pair)
+    checks.counts |= {
+        "test_pairs": shown.pairs,
+        "share_shown_in_combination": shown.share,
+        "test_samples_without_one": shown.samples_without,
+    }
+    return checks.result()._replace(warnings=warnings_of(pair))
+
+
+SHARE_FLOOR = 1 / 3
+"""The share of the test pairs that Combination should show. The smallest share of the published
+sets is WebNLG's, 0.396."""
+
+
+class ShownPairs(NamedTuple):
+    """How many test pairs there are, how many Combination shows, and test samples without any."""
+
+    pairs: int
+    shown: int
+    samples_without: int
+
+    @property
+    def share(self) -> float:
+        """The share of the test pairs that Combination shows."""
+        return self.shown / max(self.pairs, 1)
+
+
+def shown_pairs(pair: SplitPair) -> ShownPairs:
+    """Count the pairs of test samples that Combination shows, in sets of systematicity."""
+    tested = set(chain.from_iterable(map(_pairs, pair.test.samples)))
+    shown = tested.intersection(chain.from_iterable(map(_pairs, pair.arms[1].samples)))
+    without = sum(shown.isdisjoint(_pairs(sample)) for sample in pair.test.samples)
+    return ShownPairs(len(tested), len(shown), without)
+
+
+def warnings_of(pair: SplitPair) -> tuple[str, ...]:
+    """Return what weakens sets that break no requirement, in words."""
+    if pair.name.aspect != "systematicity" or (shown := shown_pairs(pair)).share >= SHARE_FLOOR:
+        return ()
+    few = f"Combination shows {shown.share:.0%} of the test samples' pairs"
+    alike = f"no pair of {shown.samples_without:,} of {len(pair.test.samples):,} samples"
+    return (f"{few}, below the floor of {SHARE_FLOOR:.0%}, and {alike}",)
 
 
 def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> CheckResult:

@@ -81,7 +81,7 @@ def build(
         raise SplitError(
             f"no test sample of more than {n} units has all its units in training samples of at "
             f"most {n} units: {_nearest(test, above, invisible)}",
-            remedy="Use a lower threshold or a larger corpus.",
+            remedy="Use another threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
     visible = [pool[index] for index in choose(numbers, testable, n, limit)]
@@ -90,7 +90,7 @@ def build(
         raise SplitError(
             f"no training sample of more than {n} units fits into Visible: there are "
             f"{len(pool) - len(invisible):,}",
-            remedy="Use a lower threshold, a higher divergence limit or a larger corpus.",
+            remedy="Use another threshold or a larger corpus.",
         )
     short = sum(len(sample.units) <= n for sample in test)
     reasons = {

@@ -1,16 +1,18 @@
 """Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import build, folder, named, search, systematicity
+from spor_tasks.aspects import build, check, folder, named, search, systematicity
 from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.core.digests import sha256_of
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
 from spor_tasks.core.files import is_file
+from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, SplitPair
 from spor_tasks.corpora import own, sources
@@ -24,7 +26,8 @@ class Request:
     the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
     demand (:func:`spor_tasks.aspects.build.build`); the published corpora of SPOR have fixed
     ones. ``search`` searches larger sets of systematicity. It ends after so many ``seconds``, or
-    ``rounds`` (:func:`spor_tasks.aspects.search.systematicity`).
+    ``rounds`` (:func:`spor_tasks.aspects.search.systematicity`). ``sets`` is a folder with sets
+    that were built from the corpus already.
     """
 
     corpus: str
@@ -37,6 +40,14 @@ class Request:
     search: bool = False
     seconds: int | None = None
     rounds: int | None = None
+    sets: str | None = None
+
+
+FEW_SAMPLES = 100
+"""Test samples of systematicity of which fewer are worth a search."""
+
+
+_BUILDING = ("seed", "restarts", "hide", "search", "seconds", "rounds")
 
 
 class Answer(NamedTuple):
@@ -48,6 +59,15 @@ class Answer(NamedTuple):
     pair: SplitPair
     facts: Mapping[str, Any]
     interrupted: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know before these sets are used."""
+        warnings, found = check.warnings_of(self.pair), len(self.pair.test.samples)
+        if "restarts" not in self.facts["settings"] or found >= FEW_SAMPLES:
+            return warnings
+        few = f"{found:,} test samples are few: `spor data build --search` may find more"
+        return (*warnings, f"{few}, and `spor tasks make --sets` makes their tasks")
 
 
 def corpora() -> tuple[str, ...]:
@@ -64,10 +84,13 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     Raises:
         ConfigError: the corpus is unknown, or a setting has no effect.
         CorpusError: a file is missing, damaged, or not what it claims to be.
+        ResultError: the folder of the sets has no manifest of sets.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
     if own_sets := _own_sets_of(request):
         return own_sets
+    if request.sets:
+        return _written(request, Path(request.sets))
     if request.search:
         return _searched(request, progress)
     _refuse(request, "is a setting of a search", "seconds", "rounds")
@@ -95,16 +118,52 @@ def _refuse(request: Request, why: str, *settings: str) -> None:
 
 def _own_sets_of(request: Request) -> Answer | None:
     """Return sets of a file of the user's from a benchmark that reads such files, else None."""
-    if request.corpus in corpora() or request.aspect not in registry().names("benchmark"):
-        return None
-    load = getattr(registry().get("benchmark", request.aspect), "own_sets", None)
+    load = _reader_of(request)
     if load is None:
         return None
     why = f"has no effect on sets of {request.aspect}"
-    _refuse(request, why, "seed", "restarts", "hide", "search", "seconds", "rounds")
+    _refuse(request, why, *_BUILDING, "sets")
     pair = load(request.corpus, request.protocol, request.part)
-    version = f"sha256:{sha256_of(Path(request.corpus))}"
-    return Answer(pair, {"corpus_version": version, "settings": {}, "seed": None})
+    return Answer(pair, {"corpus_version": version_of(request), "settings": {}, "seed": None})
+
+
+def _reader_of(request: Request) -> Callable[..., SplitPair] | None:
+    if request.corpus in corpora() or request.aspect not in registry().names("benchmark"):
+        return None
+    return getattr(registry().get("benchmark", request.aspect), "own_sets", None)
+
+
+def version_of(request: Request) -> str:
+    """Return the digest of the requested corpus, as the facts of an answer have it.
+
+    Raises:
+        SporError: the corpus cannot be read.
+    """
+    sha256 = sha256_of(Path(request.corpus)) if _reader_of(request) else _read(request).sha256
+    return f"sha256:{sha256}"
+
+
+def _written(request: Request, place: Path) -> Answer:
+    """Return the sets that ``spor data build`` wrote into a folder."""
+    _refuse(request, "has no effect on sets that are built", *_BUILDING)
+    pair, manifest = folder.read_sets(place), read_manifest(place, folder.MANIFEST)
+    name = pair.name
+    asked = (request.aspect, request.protocol or name.protocol, request.part or name.part)
+    if asked != (name.aspect, name.protocol, name.part):
+        raise ConfigError(
+            f"has the sets {name}",
+            where=place,
+            remedy="Name this aspect and this part, or leave the sets out.",
+        )
+    version = version_of(request)
+    if manifest.get("corpus_version") != version:
+        raise CorpusError(
+            f"is not the corpus that the sets in {place} were built from",
+            where=request.corpus,
+            remedy="Build them again with `spor data build`, or give the corpus as it was.",
+        )
+    facts = {"settings": manifest.get("settings") or {}, "seed": manifest.get("seed")}
+    return Answer(pair, {"corpus_version": version, **facts})
 
 
 def find(target: str) -> SplitPair:
@@ -191,9 +250,14 @@ def read_own(name: str) -> CorpusSamples:
             where=name,
             remedy=f"Use one of {', '.join(corpora())}, or your own JSON Lines file.",
         )
-    corpus = own.read_corpus(path)
+    corpus = _read_once(path, path.stat().st_mtime_ns)
     if corpus.name in corpora():
         raise ConfigError(
             f"has the name of the corpus {corpus.name}", where=path, remedy="Rename the file."
         )
     return corpus
+
+
+@lru_cache(maxsize=1)  # all sets of a corpus are built one after the other
+def _read_once(path: Path, _changed: int) -> CorpusSamples:
+    return own.read_corpus(path)

@@ -1,6 +1,7 @@
 """`spor tasks`: list the tasks, and make them known to lm-eval."""
 
 import argparse
+import sys
 import textwrap
 from collections import defaultdict
 from pathlib import Path
@@ -49,6 +50,14 @@ def add(commands: Commands) -> None:
     )
     add_building(make)
     make.add_argument(
+        "--sets",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="DIR",
+        help="take these sets, which `spor data build` wrote from FILE; may be repeated",
+    )
+    make.add_argument(
         "--overwrite", action="store_true", help="replace an existing folder of tasks"
     )
     make.set_defaults(run=run_make)
@@ -67,15 +76,19 @@ def run_make(options: argparse.Namespace) -> None:
         restarts=options.restarts,
         hide=tuple(options.hide),
     )
-    if is_space and options.aspect:
-        raise ConfigError(
-            "has no effect on combinations of aspects", where="aspect", remedy="Leave it out."
-        )
-    task_set = own.write(options.out, request, options.aspect, overwrite=options.overwrite)
+    for setting in ("aspect", "sets") if is_space else ():
+        if getattr(options, setting):
+            why = "has no effect on combinations of aspects"
+            raise ConfigError(why, where=setting, remedy="Leave it out.")
+    task_set = own.write(
+        options.out, request, options.aspect, options.sets, overwrite=options.overwrite
+    )
     for name, samples in task_set.tasks.items():
         print(f"{visible(name):<56}{samples:>7,} test samples")
     for name, why in task_set.refused.items():
         print(f"{name:<56}not possible: {visible(why)}")
+    for name, warning in task_set.warnings:
+        print(f"warning: {visible(name)}: {warning}", file=sys.stderr)
     print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(task_set.tag)} …")
 
 

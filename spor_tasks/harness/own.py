@@ -1,9 +1,10 @@
 """Task files for a corpus of one's own: a JSON Lines file, or a space of combinations."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ import msgspec
 from spor_tasks.aspects import named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
-from spor_tasks.aspects.request import Request, answer
+from spor_tasks.aspects.folder import read_sets
+from spor_tasks.aspects.request import Request, answer, version_of
 from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.errors import CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
@@ -22,27 +24,36 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
 _KIND = "tasks"
-_SETTINGS = ("seed", "restarts", "hide")
+_SETTINGS = ("seed", "restarts", "hide", "sets")
 
 
 class TaskSet(NamedTuple):
-    """The tag of all tasks, the tasks with their sizes, and why other sets were refused."""
+    """The tag of all tasks, the tasks with their sizes, and why other sets were refused.
+
+    ``warnings`` are of tasks.
+    """
 
     tag: str
     tasks: Mapping[str, int]
     refused: Mapping[str, str]
+    warnings: Sequence[tuple[str, str]] = ()
 
 
 def write(
-    folder: Path, request: Request, aspects: Sequence[str] = (), *, overwrite: bool = False
+    folder: Path,
+    request: Request,
+    aspects: Sequence[str] = (),
+    folders: Sequence[Path] = (),
+    *,
+    overwrite: bool = False,
 ) -> TaskSet:
     """Write the task files of all sets that a corpus allows.
 
     ``request`` has the corpus and the settings that sets are built with. The sets are of these
-    aspects, by default of all. If the request names a benchmark as its aspect, the corpus is a YAML
-    file with a space of combinations, and the sets are of each protocol. The files name the corpus,
-    the settings, and the digests of the corpus and of each test set. The sets are built again when
-    a task is loaded.
+    aspects, by default of all; those in ``folders`` are taken as they are. If the request names a
+    benchmark as its aspect, the corpus is a YAML file with a space of combinations, and the sets
+    are of each protocol. The files name the corpus, the settings, and the digests of the corpus and
+    of each test set. When a task is loaded, its sets are read from their folder or built again.
 
     Raises:
         ConfigError: the folder is not empty, or cannot be written.
@@ -50,27 +61,30 @@ def write(
         SplitError: the corpus allows none of these sets.
     """
     request = replace(request, corpus=os.path.realpath(request.corpus))
-    requests = _of_protocols(request) if request.aspect else _of_aspects(request, aspects)
+    of_aspects = chain(_of_aspects(request, aspects), _of_folders(request.corpus, folders))
+    requests = dict(_of_protocols(request) if request.aspect else of_aspects)
     refusals = SporError if request.aspect else SplitError
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
-    chosen = msgspec.to_builtins(request)
-    settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
     sizes: dict[str, int] = {}
+    warnings: list[tuple[str, str]] = []
     refused: dict[str, SporError] = {}
     with atomic_folder(folder, kind=_KIND, overwrite=overwrite) as place:
         for template in templates.glob("_*"):
             (place / template.name).write_bytes(template.read_bytes())
-        for name, each in requests:
+        for name, each in requests.items():
             try:
-                pair, facts, _ = answer(each)
+                pair, facts, _ = found = answer(each)
             except refusals as error:
                 refused[name] = error
                 continue
             spec = _spec(pair)
+            chosen = msgspec.to_builtins(each)
+            settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
             own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
                 (place / file).write_text(text, "utf-8")
             sizes[spec.task] = len(pair.test.samples)
+            warnings += ((spec.task, warning) for warning in found.warnings)
             tag = f"{spec.benchmark}_{spec.name.corpus}"
         reasons = {name: error.what for name, error in refused.items()}
         if not sizes:
@@ -80,7 +94,7 @@ def write(
             each_why = tuple(f"{name}: {why}" for name, why in reasons.items())
             raise SplitError("allows no sets", where=request.corpus, each=each_why)
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
-    return TaskSet(tag, sizes, reasons)
+    return TaskSet(tag, sizes, reasons, warnings)
 
 
 def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:
@@ -88,6 +102,15 @@ def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str,
         for part in PARTS.get(aspect, (None,)):
             name = " ".join(filter(None, [aspect, part]))
             yield name, replace(request, aspect=aspect, part=part)
+
+
+def _of_folders(corpus: str, folders: Iterable[Path]) -> Iterator[tuple[str, Request]]:
+    for folder in folders:
+        name = read_sets(folder).name
+        request = Request(
+            corpus=corpus, aspect=name.aspect, part=name.part, sets=os.path.realpath(folder)
+        )
+        yield " ".join(filter(None, [name.aspect, name.part])), request
 
 
 def _of_protocols(request: Request) -> Iterator[tuple[str, Request]]:
@@ -106,20 +129,20 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
     """
     file = own["file"]
     request = msgspec.convert({**own, **name._asdict(), "corpus": file}, Request)
-    pair, version = _built(request, Path(file).stat().st_mtime_ns)
-    if version != own["version"]:
+    changed = Path(file).stat().st_mtime_ns
+    # The digest comes first: a part of the corpus may be too small for the sets.
+    if version_of(request) != own["version"]:
         raise CorpusError(
             "has changed since its task files were made",
             where=file,
             remedy=f"Make them again with `spor tasks make {file} --out DIR`, and train again.",
         )
-    return pair
+    return _built(request, changed)
 
 
 @cache
-def _built(request: Request, _changed: int) -> tuple[SplitPair, str]:
-    pair, facts, _ = answer(request)
-    return pair, facts["corpus_version"]
+def _built(request: Request, _changed: int) -> SplitPair:
+    return answer(request).pair
 
 
 def _spec(pair: SplitPair) -> SetSpec:

@@ -54,6 +54,33 @@ def test_files_are_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.Mon
 # --- Built ----------------------------------------------------------------------------------------
 
 
+def test_an_impossible_threshold_is_refused_with_the_possible_ones() -> None:
+    train = pool([*"abcdefgh" * 2, *["ab", "cd"] * 2, "abcde", "abce", "cdfg"])
+    letters = corpus(train, pool(["abcd", "abef", "abc"]))
+    works = {}
+    for n in range(1, 5):
+        try:
+            build.build(letters, "productivity", f"n{n}")
+        except SplitError as error:
+            works[n] = str(error.remedy)
+        else:
+            works[n] = ""
+    possible = ", ".join(f"n{n}" for n, remedy in works.items() if not remedy)
+    assert possible
+    assert {*works.values()} == {"", f"Use {possible}, or a larger corpus."}
+
+
+def test_few_test_samples_are_a_hint_at_the_search() -> None:
+    built = answer(Request(corpus="mini", aspect="systematicity", seed=1))
+    few = replace(built.pair, test=replace(built.pair.test, samples=built.pair.test.samples[:35]))
+    assert built.warnings == ()
+    assert "35 test samples are few: `spor data build --search`" in str(
+        built._replace(pair=few).warnings
+    )
+    searched = {**built.facts, "settings": {"rounds": 1}}
+    assert "few" not in str(built._replace(pair=few, facts=searched).warnings)
+
+
 def test_another_threshold_than_the_papers_and_only_known_units_are_tested() -> None:
     pair = build.build(corpus(LETTERS, pool(["aceg", "abcfg", "abc"])), "productivity", "n2")
     assert (pair.name.part, check.check(pair).holds) == ("n2", True)

@@ -88,7 +88,23 @@ def test_the_invariants_are_counted_as_by_comparing_all_with_all(
         ),
         "occurrences": (sum(len(y & atoms) for y in a), sum(len(y & atoms) for y in c)),
         "pairs_in_combination": sum(two <= y for y in c for two in pairs),
+        "test_pairs": len(pairs),
+        "share_shown_in_combination": sum(any(two <= y for y in c) for two in pairs)
+        / max(len(pairs), 1),
+        "test_samples_without_one": sum(not any(len(y & x) > 1 for y in c) for x in t),
     }
+
+
+def test_a_combination_that_shows_few_pairs_is_a_warning() -> None:
+    atom, test = pool(["a", "b", "c", "d"]), pool(["abc", "cd"])
+    few, enough = (
+        check.check(sets("systematicity", test, atom=atom, combination=pool(words)))
+        for words in (["ab", "c", "d"], ["ab", "cd"])
+    )
+    assert few.holds
+    assert "shows 25% of the test samples' pairs, below the floor" in str(few.warnings)
+    assert "no pair of 1 of 2 samples" in str(few.warnings)
+    assert enough.warnings == ()
 
 
 @pytest.fixture(scope="module")

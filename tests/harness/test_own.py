@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import yaml
 from lm_eval.api.instance import Instance
 from lm_eval.tasks import TaskManager
 
+from spor_tasks.aspects import folder
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.cli import main
@@ -114,9 +117,35 @@ def test_a_corpus_that_changed_is_refused(cafes: Path) -> None:
         plan.resolve(metadata(cafes, ORDERS))
     assert caught.value.where == str(cafes)
     assert "spor tasks make" in str(caught.value.remedy)
+    cafes.write_text("".join(lines[-2:]), "utf-8")  # too few for the sets
+    with pytest.raises(CorpusError, match="has changed"):
+        plan.resolve(metadata(cafes, ORDERS))
     cafes.unlink()
     with pytest.raises(FileNotFoundError):
         plan.resolve(metadata(cafes, ORDERS))
+
+
+def test_tasks_and_trainings_take_sets_from_a_folder(cafes: Path, tmp_path: Path) -> None:
+    place, data = tmp_path / "sets", DataConfig("rule_learnability", str(cafes), "original")
+    found = answer(Request(corpus=str(cafes), aspect=data.aspect, hide=("door",)))
+    with folder.new(place) as staging:
+        folder.write_sets(staging, found.pair, found.facts)
+    assert (
+        main(["tasks", "make", str(cafes), "--sets", str(place), "--out", str(tmp_path / "tasks")])
+        == 0
+    )
+    assert plan.resolve(metadata(cafes, HIDING)).pair == found.pair
+    assert plan.resolve(metadata(cafes, ORDERS)).pair.name.part == "main"
+    assert sets_of(replace(data, sets=str(place))) == found.pair
+    assert sets_of(data).test != found.pair.test
+    with pytest.raises(ConfigError, match="has the sets rule_learnability"):
+        sets_of(replace(data, aspect="systematicity", sets=str(place)))
+    with pytest.raises(ConfigError) as caught:
+        sets_of(replace(data, seed=3, sets=str(place)))
+    assert caught.value.where == "seed"
+    cafes.write_text(cafes.read_text("utf-8") * 2, "utf-8")
+    with pytest.raises(CorpusError, match="not the corpus that the sets"):
+        sets_of(replace(data, corpus=os.path.relpath(cafes), sets=str(place)))
 
 
 # --- A space of combinations ----------------------------------------------------------------------

@@ -45,12 +45,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder to write")
     parser.add_argument("--overwrite", action="store_true", help="replace an existing data folder")
     parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, sets=None)
 
 
 def run(options: argparse.Namespace) -> int | None:
     """Build the sets, write them, and print how large they are."""
-    from spor_tasks.aspects import folder, request
+    from spor_tasks.aspects import check, folder, request, search
     from spor_tasks.cli.progress import working
 
     with folder.new(options.out, overwrite=options.overwrite) as staging:
@@ -66,6 +66,12 @@ def run(options: argparse.Namespace) -> int | None:
             print(f"  {name:<20}{''.join(counts)}")
         for reason, count in answer.pair.untested:
             print(f"  {'not tested':<20}{count:>9,} samples: {reason}")
+        if options.aspect == search.ASPECT:
+            shown = check.shown_pairs(answer.pair)
+            where = f"of {shown.pairs:,} pairs of test samples stand together in Combination"
+            print(f"  {'pairs':<20}{shown.shown:>9,} {where}")
+    for warning in answer.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     if not answer.interrupted:
         return None
     message = visible(f"interrupted: {options.out} has the best sets found until then")

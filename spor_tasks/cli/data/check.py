@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _row(result: "CheckResult") -> dict[str, Any]:
     violations = [violation._asdict() for violation in result.violations]
-    return {"holds": result.holds, **result.counts, "violations": violations}
+    warnings = list(result.warnings)
+    return {"holds": result.holds, **result.counts, "violations": violations, "warnings": warnings}
 
 
 def _print(heading: str, result: "CheckResult") -> None:
@@ -57,6 +58,8 @@ def _print(heading: str, result: "CheckResult") -> None:
         print(f"  {name.replace('_', ' '):<{_WIDTH}}{_number(count):>16}")
     if result.holds:
         print("  every requirement holds")
+    for warning in result.warnings:
+        print(f"  warning: {warning}")
     for violation in result.violations:
         print(f"  ≠ {visible(violation.words)}")
         for split, ids in violation.samples.items():
