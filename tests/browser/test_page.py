@@ -87,6 +87,7 @@ def test_search_finds_words_of_outputs_units_and_references(open_page: Opener) -
 
 def test_two_outputs_stand_side_by_side_with_their_marks(open_page: Opener) -> None:
     page = open_page("#arm=atom&model=base&kind=fine")
+    expect(page.locator("#list .fine").first).to_have_text("✓ all values found")
     cards = page.locator(".outputs")
     names = ["base · atom, seed 0", "base · combination, seed 0"]
     expect(cards.locator("h4")).to_have_text(names)
