@@ -11,7 +11,7 @@ import pytest
 from spor_tasks import cli
 from spor_tasks.cli import evaluate
 from spor_tasks.harness import task_files
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, Captured, Patch
 from training import __main__ as training
 
 OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
@@ -33,7 +33,7 @@ def session(path: Path) -> list[tuple[str, str]]:
 
 
 def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Patch, capsys: Captured
 ) -> None:
     (rows,) = blocks(OWN_CORPUS, "json")
     monkeypatch.chdir(tmp_path)
@@ -86,7 +86,7 @@ def test_benchmarks_can_be_imported(path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
 def test_the_first_tables_of_the_readme_are_those_of_the_demo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert training.main(["demo"]) == 0

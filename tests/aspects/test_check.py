@@ -82,14 +82,11 @@ def test_faults_of_systematicity(words: str) -> None:
     assert broken_by(systematicity(*words.split("/"))) == FAULTS[words]
 
 
-def test_a_divergence_within_the_limit_is_no_fault() -> None:
+def test_a_divergence_within_the_limit_is_no_fault_and_needs_units_of_the_test_set() -> None:
     result = systematicity("a a a b", "abx b by", "ab", limit=0.14)
     assert result.holds
     expected = 1 - (math.sqrt(3 / 4 * 1 / 4) + math.sqrt(1 / 4 * 3 / 4))
     assert result.counts["divergence"] == pytest.approx(expected, abs=1e-15)
-
-
-def test_an_arm_without_units_of_the_test_set_cannot_be_compared() -> None:
     with pytest.raises(SplitError, match="without units"):
         systematicity("x", "ab", "ab")
     with pytest.raises(SplitError, match="without units"):

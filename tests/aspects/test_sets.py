@@ -228,7 +228,9 @@ def test_sets_come_back_as_they_were(tmp_path: Path, aspect: str) -> None:
     assert written(tmp_path / "sets", aspect) == folder.read_sets(tmp_path / "sets")
 
 
-def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
+def test_sets_are_found_by_name_and_in_a_folder_that_says_where_they_come_from(
+    tmp_path: Path,
+) -> None:
     pair = written(tmp_path / "sets")
     assert find(str(tmp_path / "sets")) == pair
     assert find("strict:productivity:mini:n4") == named.load("productivity", "mini", part="n4")
@@ -236,10 +238,6 @@ def test_sets_are_found_by_name_and_in_a_folder(tmp_path: Path) -> None:
         find("published:systematicity:mini")
     with pytest.raises(ResultError, match="is not a finished folder"):
         find(str(tmp_path))
-
-
-def test_the_manifest_says_what_the_sets_are_and_where_they_come_from(tmp_path: Path) -> None:
-    pair = written(tmp_path / "sets")
     manifest = json.loads((tmp_path / "sets" / "manifest.json").read_bytes())
     sha256 = hashlib.sha256((tmp_path / "sets" / "atom.jsonl").read_bytes()).hexdigest()
     atom = {"sha256": sha256, "samples": 3, "units": 5, "references": 3}

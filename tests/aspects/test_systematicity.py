@@ -28,6 +28,9 @@ def test_a_pool_without_a_possible_test_sample_is_an_error(words: list[str]) -> 
         build(pool(words), random.Random(0))
     with pytest.raises(ConfigError, match="restarts: must be at least 1"):
         build(pool(words), random.Random(0), restarts=0)
+    for too_few in (words, ["a", "b", "ab"]):
+        with pytest.raises(SplitError, match="found no test sample"):
+            search(pool(too_few), 0)
 
 
 def test_more_restarts_never_make_the_test_set_smaller() -> None:
@@ -112,15 +115,15 @@ def samples() -> tuple[Sample, ...]:
     return tuple(MINI.everything())
 
 
-def test_a_search_finds_these_very_sets(samples: tuple[Sample, ...]) -> None:
+def test_a_search_finds_these_very_sets_and_more_rounds_larger_ones(
+    samples: tuple[Sample, ...],
+) -> None:
     # Other sets on another machine or Python would mean that a search cannot be repeated.
     pair = search(samples, 4, rounds=2).pair
     assert pair.name[:3] == ("systematicity", "mini", "strict")
     digests = [digest(split.samples)[:8] for split in pair.splits]
     assert digests == ["c55387ce", "1c799fc8", "433187f2"]
-
-
-def test_more_rounds_find_more_than_the_papers_construction(samples: tuple[Sample, ...]) -> None:
+    # More rounds find more than the paper's construction.
     built = systematicity.build(samples, random.Random(0))
     found = search(samples, 0, rounds=3)
     assert found.rounds == 3
@@ -142,12 +145,6 @@ def test_time_and_interrupts_end_a_search_with_its_best_round(samples: tuple[Sam
     assert interrupted.pair == first.pair
     with pytest.raises(KeyboardInterrupt):
         search(samples, 4, progress=interrupt)
-
-
-@pytest.mark.parametrize("words", [["a", "b"], ["ab", "cd"], ["a", "b", "ab"]])
-def test_a_pool_without_sets_is_an_error(words: list[str]) -> None:
-    with pytest.raises(SplitError, match="found no test sample"):
-        search(pool(words), 0)
 
 
 def recount(sets: Sets) -> dict[str, Any]:

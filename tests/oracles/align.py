@@ -11,7 +11,7 @@ import numpy as np
 
 from spor_tasks.text.normalize import clean
 
-_SYNONYMS = {
+SYNONYMS = {
     "united states": ["u s", "usa", "america", "american"],
     "united kingdom": ["uk", "u k"],
     "deceased": ["dead", "passed away"],
@@ -75,7 +75,7 @@ def locate_ends(
     for entity in ends:
         if entity is not None and entity not in found:
             found[entity] = placements(entity, tokens, strict=strict)
-            for synonym in _SYNONYMS.get(entity, []):
+            for synonym in SYNONYMS.get(entity, []):
                 if not found[entity]:
                     found[entity] = placements(synonym, tokens, strict=strict)
 

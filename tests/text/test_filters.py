@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_rows
 from spor_tasks.text import filters
-from spor_tasks.text.filters import (
-    END,
-    first_line,
-    logicnlg_published,
-    strip_preamble,
-    strip_reasoning,
-)
+from spor_tasks.text.filters import END, first_line, strip_preamble, strip_reasoning
 
 TEXT = "The Gull is a pub."
 
@@ -44,10 +38,10 @@ TEXT = "The Gull is a pub."
         (strip_preamble, "Its food:\n", "Its food:\n"),
         (strip_preamble, "Its food:\nIts area:\n \n", "Its area:\n \n"),
         (strip_preamble, "It is 5: good", "It is 5: good"),
-        (logicnlg_published, f"[ENT] is [SEP] {TEXT}{END} More{END}", TEXT),
-        (logicnlg_published, f"[SEP]{TEXT}{END}", TEXT[1:]),
-        (logicnlg_published, f"{TEXT}{END}", TEXT[5:]),
-        (logicnlg_published, f"[SEP] {TEXT}", TEXT[:-1]),
+        (filters.logicnlg_published, f"[ENT] is [SEP] {TEXT}{END} More{END}", TEXT),
+        (filters.logicnlg_published, f"[SEP]{TEXT}{END}", TEXT[1:]),
+        (filters.logicnlg_published, f"{TEXT}{END}", TEXT[5:]),
+        (filters.logicnlg_published, f"[SEP] {TEXT}", TEXT[:-1]),
     ],
 )
 def test_a_filter_cuts(cut: Callable[[str], str], text: str, rest: str) -> None:
@@ -125,15 +119,14 @@ def test_a_line_break_after_the_line_that_is_scored_completes_it(text: str) -> N
     assert filters.is_complete(chain, f"{text}\n") == stays
 
 
-@pytest.mark.parametrize("piece", ["\n", "a:\n", "</think>"])
-def test_long_texts_are_filtered_at_once(piece: str) -> None:
-    assert filters.apply(filters.UNTUNED, f"{piece * 300_000}{TEXT}") == TEXT
+ONCE = ["\n", "a:\n", "</think>"]
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("piece", ["- ", "1. ", "Text: ", '"', "**", ": ", "Sure! "])
-def test_a_line_that_repeats_what_stands_around_texts_takes_no_longer(piece: str) -> None:
-    assert filters.apply(filters.UNTUNED, f"{piece * 300_000}{TEXT}").endswith(TEXT)
+@pytest.mark.parametrize("piece", [*ONCE, "- ", "1. ", "Text: ", '"', "**", ": ", "Sure! "])
+def test_long_texts_that_repeat_what_stands_around_are_filtered_at_once(piece: str) -> None:
+    found = filters.apply(filters.UNTUNED, f"{piece * 300_000}{TEXT}")
+    assert found == TEXT if piece in ONCE else found.endswith(TEXT)
 
 
 def test_the_outputs_of_tuned_models_stay_as_they_are(golden_dir: Path) -> None:
