@@ -1,14 +1,13 @@
 """Phrases in the place of values, on invented restaurants and boats."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
 from spor_tasks.aspects.rule_learnability import build, hide_entities
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, Triple, challenge_of
-from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
+from spor_tasks.corpora.e2e.enumeration import hide_values
 
 
 def hidden_in(sample: Sample) -> tuple[tuple[str, str], ...]:
@@ -25,24 +24,6 @@ PLACES = (
     place("The Gull", customer_rating="low", family_friendly="no", near="The Greek Mill"),
     place("Auk", price_range="high", near="Tern", area="harbour", food="Norse"),
 )
-
-
-def test_every_choice_of_values_that_hides_something_comes_once() -> None:
-    rows = hide_values(PLACES, random.Random(0))
-    values = [dict(unit for unit in row.units if isinstance(unit, AttributeValue)) for row in rows]
-    # Each attribute takes one of its values or none; of 3 * 2 ways to hide, one hides nothing.
-    conditions = [frozenset(each.items() - {("near", "Tern")}) for each in values]
-    assert len(conditions) == len(set(conditions)) == (2 * 3 * 3 * 2) * (3 * 2 - 1)
-    for row, shown in zip(rows, values, strict=True):
-        hidden = {name: shown[name] for name in POSSIBLE_VALUES if name in shown}
-        assert hidden == dict(hidden_in(row)) != {}
-        assert row.references == ()
-    assert rows == hide_values(PLACES, random.Random(0))
-    others = hide_values(PLACES, random.Random(1))
-    assert others != rows
-    assert list(map(hidden_in, others)) == list(map(hidden_in, rows))
-    nameless = hide_values([replace(each, context={}) for each in PLACES], random.Random(0))
-    assert {row.about("name") for row in nameless} == {None}
 
 
 def test_values_that_no_metric_knows_are_not_hidden() -> None:

@@ -123,11 +123,11 @@ def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity
     assert values_of(metric, CONTINUED, long) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
 
-@pytest.mark.parametrize("metric", [Facts, NliAcc, Bleurt, Attributes, TextPerplexity])
-def test_without_a_model_the_error_names_the_option(metric: type[Learned]) -> None:
-    with pytest.raises(ConfigError) as error:
-        judge(metric(), about(PORT), "Something.")
-    assert f"--metric {metric.name} --" in str(error.value.remedy)
+def test_without_a_model_the_error_names_the_option() -> None:
+    for metric in (Facts, NliAcc, Bleurt, Attributes, TextPerplexity):
+        with pytest.raises(ConfigError, match="needs a model") as error:
+            judge(metric(), about(PORT), "Something.")
+        assert f"--metric {metric.name} --" in str(error.value.remedy)
 
 
 THREE = "LABEL_0 LABEL_1 LABEL_2"
@@ -247,17 +247,11 @@ def test_the_ends_of_long_tables_and_outputs_are_cut_with_a_warning(
     cuts = [record.args for record in caplog.records if record.name == readers.__name__]
     expected = [(2, 3, most), (2, 2, most)]
     assert [(each[0], each[1], each[3]) for each in cuts if isinstance(each, tuple)] == expected
-
-
-@pytest.mark.parametrize("columns", [200, 300])
-def test_tables_too_wide_for_tapas(
-    folders: dict[str, Path], columns: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    wide = stated(["name of"] * columns, [["x"] * columns])
-    with caplog.at_level(logging.WARNING):
-        first, second = likely(folders["tapas"], (wide, "oslo"), (stated(), "oslo"))
-    assert (first, second is None) == (None, False)
-    assert caplog.records
+    for columns in (200, 300) if name == "tapas" else ():  # it cannot read such wide tables
+        caplog.clear()
+        wide = stated(["name of"] * columns, [["x"] * columns])
+        first, second = likely(folders[name], (wide, "oslo"), (stated(), "oslo"))
+        assert (first, second is None, bool(caplog.records)) == (None, False, True)
 
 
 def test_the_signature_names_class_and_format(folders: dict[str, Path], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporErr
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import prompts_of
+from tests.conftest import Patch
 from tests.support.scripted import ScriptedLM
 
 MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
@@ -86,15 +87,12 @@ def test_demonstrations_are_of_the_combination_or_of_others() -> None:
     metadata = found["configs"][MINI]["metadata"]
     assert metadata["icl_arm"] == "train"
     assert metadata["spor"]["demonstrations_sha256"].startswith("36016c70")
-
-
-def test_instructions_say_the_task_once_before_demonstrations() -> None:
+    # Instructions say the task once.
     given = {"prompt_style": "instruction", "split": "0"}
     found = run("dummy", limit=2, num_fewshot=5, metadata=given)
     task, _, *turns = found["samples"][MINI][0]["arguments"][0][0].splitlines()
-    starts = [turn.partition(" ")[0] for turn in turns]
     assert task.startswith("Task: ")
-    assert starts == ["Input:", "Output:"] * 6
+    assert [turn.partition(" ")[0] for turn in turns] == ["Input:", "Output:"] * 6
     assert all(turn.startswith("Input: sentiment-") for turn in turns[:-2:2])
 
 
@@ -113,24 +111,19 @@ def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrat
         assert (len({*shown}), len({*contexts})) == (1, 12)
 
 
-@pytest.mark.parametrize(
-    ("more", "error"),
-    [
-        ({"num_fewshot": 5}, ConfigError),
-        ({"metadata": {"split": "3"}}, SplitError),
-        ({"metadata": {"split": "holdout_1"}}, SplitError),
-        ({"name": "compmctg_mini_original", "metadata": {"split": 0}}, SplitError),
-        ({"name": "spor_systematicity_mini", "metadata": {"split": 0}}, ConfigError),
-        ({"name": "compmctg_yelp_acd", "metadata": {"split": "published_0"}}, CorpusError),
-    ],
-)
-def test_a_split_that_is_missing_or_unknown_is_told(
-    more: dict[str, Any],
-    error: type[SporError],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+MORE: list[tuple[dict[str, Any], type[SporError]]] = [
+    ({"num_fewshot": 5}, ConfigError),
+    ({"metadata": {"split": "3"}}, SplitError),
+    ({"metadata": {"split": "holdout_1"}}, SplitError),
+    ({"name": "compmctg_mini_original", "metadata": {"split": 0}}, SplitError),
+    ({"name": "spor_systematicity_mini", "metadata": {"split": 0}}, ConfigError),
+    ({"name": "compmctg_yelp_acd", "metadata": {"split": "published_0"}}, CorpusError),
+]
+
+
+def test_a_split_that_is_missing_or_unknown_is_refused(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
-    with pytest.raises(error) as caught:
-        run("dummy", limit=2, **more)
-    assert caught.value.remedy
+    for more, error in MORE:
+        with pytest.raises(error) as caught:
+            run("dummy", limit=2, **more)
+        assert caught.value.remedy
