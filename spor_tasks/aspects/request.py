@@ -153,7 +153,7 @@ def _written(request: Request, place: Path) -> Answer:
         raise ConfigError(
             f"has the sets {name}",
             where=place,
-            remedy="Name this aspect and this part, or leave the sets out.",
+            remedy="Name their aspect, protocol and part, or leave the sets out.",
         )
     version = version_of(request)
     if manifest.get("corpus_version") != version:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -55,19 +56,18 @@ def test_files_are_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_an_impossible_threshold_is_refused_with_the_possible_ones() -> None:
-    train = pool([*"abcdefgh" * 2, *["ab", "cd"] * 2, "abcde", "abce", "cdfg"])
-    letters = corpus(train, pool(["abcd", "abef", "abc"]))
-    works = {}
-    for n in range(1, 5):
-        try:
-            build.build(letters, "productivity", f"n{n}")
-        except SplitError as error:
-            works[n] = str(error.remedy)
-        else:
-            works[n] = ""
-    possible = ", ".join(f"n{n}" for n, remedy in works.items() if not remedy)
-    assert possible
-    assert {*works.values()} == {"", f"Use {possible}, or a larger corpus."}
+    """A sample of four units cannot replace single units that are shown once."""
+    long = [
+        "".join(word)
+        for size in (4, 6)
+        for word in list(combinations("abcdefgh", size))[:: size - 1]
+    ]
+    letters = corpus(pool([*"abcdefgh", *long]), pool(["abcde", "defgh"]))
+    assert build.build(letters, "productivity", "n4").name.part == "n4"
+    for part in ("n2", "n3", "n5"):
+        with pytest.raises(SplitError) as caught:
+            build.build(letters, "productivity", part)
+        assert caught.value.remedy == "Use n4, or a larger corpus."
 
 
 def test_few_test_samples_are_a_hint_at_the_search() -> None:
