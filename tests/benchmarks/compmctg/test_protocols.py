@@ -16,20 +16,13 @@ from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.benchmarks.compmctg.splits import without
 from spor_tasks.core.sample import SetName
-from spor_tasks.corpora.compmctg.spaces import (
-    FYELP,
-    MIXTURE,
-    PUBLISHED,
-    YELP,
-    Combination,
-    Space,
-    read_space,
-)
+from spor_tasks.corpora.compmctg import spaces
+from spor_tasks.corpora.compmctg.spaces import FYELP, MIXTURE, YELP, Combination, Space
 from spor_tasks.corpora.embedded import attributes
 from tests.conftest import REPOSITORY
 from tests.support import golden
 
-SPACES = (*PUBLISHED, attributes.SPACE)
+SPACES = (*spaces.PUBLISHED, attributes.SPACE)
 GENERATOR = REPOSITORY / "docs" / "generators" / "compmctg_splits.py"
 divergence, most_divergent = itemgetter("divergence", "most_divergent")(
     runpy.run_path(str(GENERATOR))
@@ -127,6 +120,6 @@ def test_the_generator_finds_the_best_splits_of_any_space(tmp_path: Path) -> Non
     unseen = tmp_path / "unseen.jsonl"
     arguments = (tmp_path / "own.yaml", "ACD", unseen)
     subprocess.run([sys.executable, GENERATOR, *arguments], check=True)
-    own = read_space(tmp_path / "own.yaml")
+    own = spaces.read_space(tmp_path / "own.yaml")
     counts = Counter(len(split.unseen) for split in splits.read(unseen, own, "acd"))
     assert counts == {2: 2}

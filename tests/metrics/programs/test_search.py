@@ -69,20 +69,18 @@ def test_any_link(
     assert result == again
 
 
-@pytest.mark.parametrize(
-    ("limits", "stop"),
-    [
+def test_each_limit_ends_a_search_and_the_first_programs_remain() -> None:
+    whole = search(GAMES, MOST, FAST)
+    for limits, stop in (
         (Limits(steps=1), Stop.STEPS),
         (Limits(enough=0), Stop.ENOUGH),
         (Limits(seconds=0), Stop.SECONDS),
         (Limits(states=200), Stop.STATES),
-    ],
-)
-def test_each_limit_ends_a_search_and_the_first_programs_remain(limits: Limits, stop: Stop) -> None:
-    whole, cut = search(GAMES, MOST, FAST), search(GAMES, MOST, limits)
-    assert cut.stop is stop
-    assert whole.programs[: len(cut.programs)] == cut.programs
-    assert stop is not Stop.STATES or cut.programs
+    ):
+        cut = search(GAMES, MOST, limits)
+        assert cut.stop is stop
+        assert whole.programs[: len(cut.programs)] == cut.programs
+        assert stop is not Stop.STATES or cut.programs
 
 
 ANN, BO = (f"hop{{filter_eq{{all_rows; team; {name}}}; points}}" for name in ("ann", "bo"))
@@ -99,8 +97,7 @@ ABOVE_3 = "count{filter_greater{all_rows; points; 3}}"
         ("2 teams with more than 3 points", f"eq{{2; {ABOVE_3}}}", "eq{2; max{all_rows; points}}"),
         (
             "the average points are 4",
-            "eq{4; avg{all_rows; points}}",
-            "eq{4; max{all_rows; points}}",
+            *(f"eq{{4; {of}{{all_rows; points}}}}" for of in ("avg", "max")),
         ),
         ("bo has more points than ann", BO_MORE, ANN_MORE),
         ("ann has fewer points than bo", BO_MORE, ANN_MORE),
