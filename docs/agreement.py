@@ -55,9 +55,9 @@ def scores(sample: Sample, output: str) -> dict[str, float]:
         ((values, _),) = metric.judge([sample], [(output,)])
         scores |= values
     if sample.corpus in CORPORA:
-        ((_, found),) = SLOT_ERRORS.judge([sample], [(output,)])
-        scores |= {name: float(bool(each)) for name, each in found.items()} | {
-            "slot_errors": -found["slot_errors"]  # the fewer the better, unlike every other score
+        ((_, details),) = SLOT_ERRORS.judge([sample], [(output,)])
+        scores |= {name: float(bool(each)) for name, each in details.items()} | {
+            "slot_errors": -details["slot_errors"]  # the fewer the better, unlike every other score
         }
     return {name: scores[name] for name in (*METRICS, *LISTS) if name in scores}
 
@@ -78,12 +78,12 @@ def letters(output: str) -> str:
     return "".join(filter(str.isalnum, output.lower()))
 
 
-def found(table: pd.DataFrame, judgement: str) -> pd.DataFrame:
+def precision_and_recall(table: pd.DataFrame, judgement: str) -> pd.DataFrame:
     """Return precision and recall of what at least half of the people say, by what finds it.
 
     People are compared with other people on outputs that are equal but for case and punctuation.
     """
-    said = table[judgement] >= MAJORITY
+    judged = table[judgement] >= MAJORITY
     lists = ("slots_missing",) if judgement == "missing" else ("slots_wrong", "slots_added")
     findings = {
         " or ".join(lists): table[[*lists]].any(axis=1),
@@ -91,9 +91,11 @@ def found(table: pd.DataFrame, judgement: str) -> pd.DataFrame:
     }
     rows = {}
     for name, finding in findings.items():
-        both = (finding & said).sum()
-        rows[name] = {"precision": both / finding.sum(), "recall": both / said.sum()}
-    others = table.assign(said=said).groupby(["input", "letters"])["said"].agg(["sum", "size"])
+        both = (finding & judged).sum()
+        rows[name] = {"precision": both / finding.sum(), "recall": both / judged.sum()}
+    others = (
+        table.assign(judged=judged).groupby(["input", "letters"])["judged"].agg(["sum", "size"])
+    )
     pairs = (others["sum"] * (others["size"] - 1)).sum()
     agreed = (others["sum"] * (others["sum"] - 1)).sum()
     rows["other people"] = {"precision": agreed / pairs, "recall": agreed / pairs}
@@ -178,5 +180,6 @@ if __name__ == "__main__":
     for title, rows in studies.items():
         print(f"\n{title}\n{rows.round(3).to_string(na_rep='')}")
     for judgement in ("missing", "added"):
-        print(f"\n{judgement}\n{found(tables['e2e2017'], judgement).round(3).to_string()}")
+        rows = precision_and_recall(tables["e2e2017"], judgement)
+        print(f"\n{judgement}\n{rows.round(3).to_string()}")
     plot(dict(list(studies.items())[:3]), Path(__file__).with_suffix(".svg"))
