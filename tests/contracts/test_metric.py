@@ -97,32 +97,17 @@ SAMPLES = {
     "copy_rule": HIDING,
     "slot_errors": (replace(TAVERN, corpus="e2e"), PUB),
 }
-_ASKED = frozenset((s.target, unit[-1]) for s in ASKED for unit in s.units)
-
-
-def _is_asked(item: tuple[DataUnit, str]) -> str:
-    unit, text = item
-    return unit[-1] if (text, unit[-1]) in _ASKED else ""
-
-
-def _perplexity(text: str) -> float:
-    return 1.0 if text in {known for known, _ in _ASKED} else 1000.0
-
-
-def _is_target(claim: tuple[Sample, str]) -> float:
-    return float(claim[1] == claim[0].target)
-
-
-def _rating(pair: tuple[str, str]) -> float:
-    return 2.0 if pair[0] == pair[1] else -3.0
+_ASKED = {sample.target: {unit[-1] for unit in sample.units} for sample in ASKED}
 
 
 JUDGED: dict[str, Metric] = {
     "facts": Facts(Judge(share_of_words)),
-    "nli_acc": NliAcc(Judge(_is_target)),
-    "bleurt": Bleurt(Judge(_rating)),
-    "compmctg": Attributes(Judge(_is_asked)),
-    "mctg_ppl": TextPerplexity(Judge(_perplexity)),
+    "nli_acc": NliAcc(Judge(lambda claim: float(claim[1] == claim[0].target))),
+    "bleurt": Bleurt(Judge(lambda pair: 2.0 if pair[0] == pair[1] else -3.0)),
+    "compmctg": Attributes(
+        Judge(lambda item: item[0][-1] if item[0][-1] in _ASKED.get(item[1], ()) else "")
+    ),
+    "mctg_ppl": TextPerplexity(Judge(lambda text: 1.0 if text in _ASKED else 1000.0)),
 }
 
 
