@@ -82,14 +82,9 @@ def configure(base: Bases, tmp_path: Path) -> Configure:
 
     def make(*overrides: str, name: str = "llama", to: str = "adapter") -> TrainingConfig:
         settings = (
-            f"model.path={base(name)}",
-            "data.aspect=systematicity",
-            "data.corpus=webnlg",
-            "data.arm=atom",
-            "optimization.epochs=1",
-            "optimization.threads=1",
-            "selection.policy=last",
-            f"output={tmp_path / to}",
+            *(f"model.path={base(name)}", f"output={tmp_path / to}", "selection.policy=last"),
+            *("data.aspect=systematicity", "data.corpus=webnlg", "data.arm=atom"),
+            *("optimization.epochs=1", "optimization.threads=1"),
         )
         return parse_config("{}", (*settings, *overrides))
 

@@ -81,16 +81,10 @@ def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
 
 
 def test_packing_is_exact_within_a_window_that_slides() -> None:
-    config = transformers.MistralConfig(
-        vocab_size=50,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        sliding_window=4,
-        initializer_range=1.0,  # so that what a pair must not see would move its losses by 10 %
-    )
+    sizes = {"vocab_size": 50, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "sliding_window": 4}
+    # So wide a range that what a pair must not see would move its losses by 10 %.
+    config = transformers.MistralConfig(**sizes, **heads, initializer_range=1.0)
     model = transformers.MistralForCausalLM(config)
     rows = [Row(list(range(3, 3 + length)), [*range(4, 4 + length)]) for length in (9, 15)]
     check_packing(model, rows, pad_id=0)

@@ -1,7 +1,7 @@
 """What only a GPU can do, where there is one."""
 
 from types import SimpleNamespace
-from unittest.mock import Mock
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -12,34 +12,23 @@ from training import lora, processes
 from training.lora import train
 
 SETTINGS = (
-    "data.corpus=mini",
-    "data.limit=12",
-    "lora.lora_dropout=0",
-    "optimization.epochs=2",
-    "optimization.learning_rate=1e-2",
+    *("data.corpus=mini", "data.limit=12", "lora.lora_dropout=0"),
+    *("optimization.epochs=2", "optimization.learning_rate=1e-2"),
 )
-ON_CPU = SimpleNamespace(
-    device=torch.device("cpu"),
-    num_processes=1,
-    process_index=0,
-    is_main_process=True,
-    wait_for_everyone=lambda: None,
-)
+ALONE = {"num_processes": 1, "process_index": 0, "is_main_process": True}
+ON_CPU = SimpleNamespace(**ALONE, device=torch.device("cpu"), wait_for_everyone=lambda: None)
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
 
 @pytest.mark.parametrize("packing", ["false", "true"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_gpu_learns_what_a_cpu_does(
-    configure: Configure, monkeypatch: pytest.MonkeyPatch, precision: str, packing: str
-) -> None:
+def test_a_gpu_learns_what_a_cpu_does(configure: Configure, precision: str, packing: str) -> None:
     judged = ("selection.policy=dev-best", "selection.samples=2")
     computed = (f"optimization.precision={precision}", f"optimization.packing={packing}")
     config = configure(*SETTINGS, *judged, *computed)
-    with monkeypatch.context() as patch:
-        patch.setattr(lora, "save_weights", Mock(side_effect=KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            train(config, progress=False)
+    broken = patch.object(lora, "save_weights", side_effect=KeyboardInterrupt)
+    with broken, pytest.raises(KeyboardInterrupt):
+        train(config, progress=False)
     found = train(config, progress=False)  # goes on from what is saved
     manifest = read_manifest(found.folder)
     assert manifest["device"] == torch.cuda.get_device_name()
@@ -47,7 +36,7 @@ def test_a_gpu_learns_what_a_cpu_does(
     assert len(manifest["selection"]["scores"]) == 2
 
     cpu = configure(*SETTINGS, f"output={found.folder}-cpu")
-    monkeypatch.setattr(processes, "join", lambda: ON_CPU)
-    expected = train(cpu, progress=False)
+    with patch.object(processes, "join", return_value=ON_CPU):
+        expected = train(cpu, progress=False)
     tolerance = 1e-3 if precision == "float32" else 2e-2
     assert found.losses == pytest.approx(expected.losses, rel=tolerance)

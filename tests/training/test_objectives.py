@@ -32,30 +32,16 @@ from training.objectives.corruption import corrupted
 from training.objectives.reward import find_reward
 from training.objectives.writing import write
 
-ROWS = [["Ann", "12"], ["Bo", "7"], ["Cy", "12"]]
+TABLE = Table(("who", "n"), (("Ann", "12"), ("Bo", "7"), ("Cy", "12")))
 TEXTS = ("Ann has 12 .", "only Bo has 7 .", "cy beats Bo .", "most are good .")
-TEMPLATES = (
-    "[ENT] has [ENT] .",
-    "only [ENT] has [ENT] .",
-    "[ENT] beats [ENT] .",
-    "most are good .",
-)
+TEMPLATES = ("[ENT] has [ENT] .", "only [ENT] has [ENT] .", "[ENT] beats [ENT] .", TEXTS[3])
 
 
 def make(number: int) -> Sample:
-    return Sample(
-        id=f"s{number}",
-        corpus="logicnlg",
-        units=(Column("who", "0"), Column("n", "1")),
-        references=(TEXTS[number],),
-        context={
-            "name": "table",
-            "title": "t",
-            "target": TEXTS[number],
-            "template": TEMPLATES[number],
-            "table": Table(("who", "n"), tuple(map(tuple, ROWS))),
-        },
-    )
+    units = (Column("who", "0"), Column("n", "1"))
+    context = {"name": "table", "title": "t", "target": TEXTS[number], "table": TABLE}
+    context["template"] = TEMPLATES[number]
+    return Sample(f"s{number}", "logicnlg", units, (TEXTS[number],), context)
 
 
 SAMPLES = tuple(map(make, range(4)))
