@@ -14,13 +14,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import (
-    AttributeValue,
-    CorpusSamples,
-    Sample,
-    SampleMaker,
-    Triple,
-)
+from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker, Triple
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora import jsonl, own
 from spor_tasks.corpora.compmctg import reader as compmctg

@@ -6,25 +6,14 @@ from dataclasses import replace
 import pytest
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Column,
-    Fact,
-    Sample,
-    SampleMaker,
-    SetName,
-    Split,
-    SplitPair,
-)
+from spor_tasks.core.sample import AttributeValue, Column, Fact, Sample, SampleMaker
 from spor_tasks.core.table import Table
 from spor_tasks.prompts.demonstrations import choose
+from tests.support import strategies
 
 
 def shown(train: tuple[Sample, ...], tested: Sample, most: int) -> tuple[Sample, ...]:
-    pair = SplitPair(
-        SetName("any", "own", "any"), (Split("train", train),), Split("test", (tested,))
-    )
-    (prompted,) = choose(pair, most)
+    (prompted,) = choose(strategies.sets("any", [tested], train=train), most)
     (arm,) = prompted.arms
     return arm
 

@@ -40,14 +40,11 @@ def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
 
 def different_rows(base: Base, pair: SplitPair) -> list[Row]:
     """Return rows of different lengths, of prompts and of texts."""
-    pairs = [
-        pair
-        for arm in pair.arms
-        for pair in [*make_pairs(arm.samples, base.style, Likelihood.pairs, limit=None, seed=0)][
-            -3:
-        ]
-    ]
-    return list(encode(pairs, base.tokenizer, base.style, None).rows)
+    rows: list[Row] = []
+    for arm in pair.arms:
+        pairs = [*make_pairs(arm.samples, base.style, Likelihood.pairs, limit=None, seed=0)]
+        rows += encode(pairs[-3:], base.tokenizer, base.style, None).rows
+    return rows
 
 
 def without_dropout(base: Base) -> peft.PeftModel:

@@ -1,12 +1,11 @@
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.models.huggingface import HFLM
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import SplitPair
@@ -29,10 +28,6 @@ STYLES: dict[str, PromptStyle] = {
 }
 
 
-def tokenizer_of(folder: Path) -> PreTrainedTokenizerBase:
-    return AutoTokenizer.from_pretrained(folder)
-
-
 def targets(row: Row) -> list[int]:
     return [label for label in row.labels if label != IGNORED]
 
@@ -47,7 +42,7 @@ def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one
 ) -> None:
     samples = [sample for arm in invented.arms for sample in arm.samples]
     pairs = [*make_pairs(samples, style, Likelihood.pairs, limit=None, seed=0), PLAIN, QUOTED]
-    tokenizer = tokenizer_of(base(name))
+    tokenizer = AutoTokenizer.from_pretrained(base(name))
     rows = encode(pairs, tokenizer, style, None).rows
     harness = HFLM(pretrained=str(base(name)), device="cpu")
     assert len(rows) == len(pairs) == 13
@@ -76,7 +71,7 @@ def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
 def test_pairs_that_are_too_long_are_left_out_and_counted(base: Bases, name: str) -> None:
-    tokenizer = tokenizer_of(base(name))
+    tokenizer = AutoTokenizer.from_pretrained(base(name))
     pairs = [PLAIN, TrainingPair("a: Output:", "o" * 50), TrainingPair("a" * 60, "o")]
     full = encode(pairs, tokenizer, STYLES[name], None)
     cut = encode(pairs, tokenizer, STYLES[name], 40)
@@ -94,16 +89,14 @@ BEFORE = ("</table>",)
 @pytest.mark.parametrize("name", ["llama", "t5"])
 @pytest.mark.parametrize("less", [1, 7, 20])
 def test_a_long_prompt_loses_the_end_of_its_table(base: Bases, name: str, less: int) -> None:
-    tokenizer, style = tokenizer_of(base(name)), STYLES[name]
+    tokenizer, style = AutoTokenizer.from_pretrained(base(name)), STYLES[name]
     whole = encode([TABLE], tokenizer, style, None)
     most = whole.rows[0].length - less
     rows = encode([TABLE, PLAIN], tokenizer, style, most, BEFORE)
     assert (len(rows.rows), rows.too_long, rows.cut) == (2, 0, 1)
     row = rows.rows[0]
     assert most - 1 <= row.length <= most
-    assert [label for label in row.labels if label != IGNORED] == [
-        label for label in whole.rows[0].labels if label != IGNORED
-    ]
+    assert targets(row) == targets(whole.rows[0])
     shown = tokenizer.decode(row.input_ids, skip_special_tokens=True)
     assert shown.startswith("<table> <cell> one")
     assert "</table> Output:" in shown
@@ -114,7 +107,7 @@ def test_a_long_prompt_loses_the_end_of_its_table(base: Bases, name: str, less: 
 
 
 def test_a_tokenizer_without_an_end_token_is_refused(base: Bases) -> None:
-    tokenizer = tokenizer_of(base("llama"))
+    tokenizer = AutoTokenizer.from_pretrained(base("llama"))
     tokenizer.eos_token = None
     with pytest.raises(ConfigError, match="no end token"):
         encode([PLAIN], tokenizer, "causal", None)
@@ -122,7 +115,7 @@ def test_a_tokenizer_without_an_end_token_is_refused(base: Bases) -> None:
 
 @pytest.mark.parametrize(("known", "is_read"), [(9, True), (1, False)])
 def test_pairs_that_the_tokenizer_does_not_know_are_refused(known: int, *, is_read: bool) -> None:
-    tokenizer = tokenizer_of(BASES / "mini")
+    tokenizer = AutoTokenizer.from_pretrained(BASES / "mini")
     pairs = [PLAIN, *[TrainingPair("in in in in in in", "in in in")] * known]
     if is_read:
         assert encode(pairs, tokenizer, "causal", None).rows
