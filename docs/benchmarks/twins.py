@@ -1,0 +1,74 @@
+"""Twins and subwords: how long invented names are, and what a system without memory scores.
+
+The table of `docs/twins.md` is from here. The data of all three corpora must be at hand.
+"""
+
+import re
+from statistics import fmean
+
+import numpy as np
+
+from docs.benchmarks.measure import show
+from spor_tasks.benchmarks.spor.benchmark import SPOR
+from spor_tasks.core.sample import Sample, SetName
+from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.parent import PARENT
+from spor_tasks.text.gpt2 import tokenizer
+from spor_tasks.twins import CORPORA
+
+RATES = (0.05, 0.1, 0.2, 0.4)
+"""How often a subword of a name is wrong."""
+
+
+def names(sample: Sample, other: Sample) -> set[str]:
+    """Return the values of a sample that its twin, or the sample of a twin, does not share."""
+    pairs = zip(sample.units, other.units, strict=True)
+    values = {
+        mine for units in pairs for mine, theirs in zip(*units, strict=True) if mine != theirs
+    }
+    return values | ({sample.about("name") or ""} - {other.about("name")})
+
+
+def subwords(text: str) -> int:
+    """Return the number of GPT-2's tokens of a text after a blank."""
+    return len(tokenizer().encode(f" {text}").ids)
+
+
+def miswritten(text: str, words: set[str], rate: float, rng: np.random.Generator) -> str:
+    """Return a text whose words of names are spelled wrong if any of their subwords is."""
+
+    def spelled(match: re.Match[str]) -> str:
+        word = match[0]
+        is_right = word not in words or rng.random() < (1 - rate) ** subwords(word)
+        return word if is_right else word[::-1] + "q"
+
+    return re.sub(r"\w+", spelled, text)
+
+
+def score(sides: list[Sample], others: list[Sample], rate: float) -> float:
+    """Return the PARENT of first references that are written so."""
+    rng = np.random.default_rng(0)
+    texts = []
+    for side, other in zip(sides, others, strict=True):
+        words = {word for name in names(side, other) for word in re.findall(r"\w+", name)}
+        texts.append((miswritten(side.target, words, rate, rng),))
+    return Column.of([each.values["parent"] for each in PARENT.judge(sides, texts)]).value
+
+
+if __name__ == "__main__":
+    for corpus in CORPORA:
+        sides = list(SPOR.load(SetName("systematicity", corpus, "twin")).test.samples)
+        twins = [side.twin for side in sides if side.twin]
+        pairs = [(sides, twins), (twins, sides)]
+        lengths = [
+            fmean(subwords(name) for one in zip(*each, strict=True) for name in names(*one))
+            for each in pairs
+        ]
+        texts = [fmean(subwords(side.target) for side in each) for each, _ in pairs]
+        show(f"{corpus}, tokens of a name and of a reference", f"{lengths}, {texts}")
+        for rate in RATES:
+            original, twin = (score(*each, rate) for each in pairs)
+            show(
+                f"{corpus}, {rate:.0%} of subwords wrong",
+                f"{original:.2f} - {twin:.2f} = {original - twin:+.2f}",
+            )
