@@ -110,6 +110,8 @@ def cluster_of(doc: Mapping[str, Any]) -> Hashable:
         return source
     if "table" in context:
         return str(doc["name"])
+    if doc.get("twin"):
+        return sample_of(doc).cluster
     return frozenset(map(tuple, json.loads(doc["units"])))
 
 

@@ -96,6 +96,10 @@ class Rivals:
     alike: tuple[bool, ...]
 
 
+class Names(frozenset[str]):
+    """Names that a sample has and its twin has not; they recur in other samples."""
+
+
 Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals
 _Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
 
@@ -123,13 +127,26 @@ class Sample:
         """The key that it shares with samples that are not independent of it.
 
         This is the page that its data is from (``source``), its table, or its units. A text whose
-        units are asked for is independent of others with the same units.
+        units are asked for is independent of others with the same units. A sample with a twin
+        shares one of its :class:`Names`.
         """
         if isinstance(self.challenge, Rivals):
             return self.id
         if source := self.about("source"):
             return source
-        return self.about("name") if self.table else frozenset(self.units)
+        if self.table:
+            return self.about("name")
+        return self._exchanged_names or frozenset(self.units)
+
+    @property
+    def _exchanged_names(self) -> Names:
+        if self.twin is None:
+            return Names()
+        name, other = self.about("name"), self.twin.about("name")
+        names = {name} if name and name != other else set()
+        for unit, exchanged in zip(self.units, self.twin.units, strict=True):
+            names |= {mine for mine, theirs in zip(unit, exchanged, strict=True) if mine != theirs}
+        return Names(names)
 
     @property
     def table(self) -> Table | CellTable | None:

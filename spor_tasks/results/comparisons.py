@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from spor_tasks.results import evidence
 from spor_tasks.results.evidence import SystemPair, over_seeds, same_samples, scale_of
 from spor_tasks.results.rows import Cell, Comparison
@@ -130,7 +132,7 @@ def _rows(row: Comparison, results: Sequence[Run], arms: _Arms) -> Iterator[Comp
             arms=cells,
             as_is=as_is,
             difference=_difference(row, metric, cells) if is_pair and metric in compared else None,
-            clusters=len({*samples.keys}) if samples else None,
+            clusters=len(np.unique(samples.clusters)) if samples else None,
         )
 
 

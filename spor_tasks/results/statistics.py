@@ -1,11 +1,12 @@
 """Intervals of scores and tests of differences: clusters of samples, and runs of training.
 
-Samples that show the same units are not independent of each other, so whole *clusters* of samples
-are drawn, exchanged and summed. Runs that differ in the training seed are drawn from all runs that
-training could give.
+Samples that show the same units, or have twins and a name in common, are not independent of each
+other, so whole *clusters* of samples are drawn, exchanged and summed. Runs that differ in the
+training seed are drawn from all runs that training could give.
 """
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, variance
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from spor_tasks.core.sample import Names
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import Numbers, added
 
@@ -139,9 +141,17 @@ def difference(first: Column, second: Column, clusters: Clusters) -> Estimate | 
 
 
 def clusters_of(keys: Iterable[Hashable]) -> Clusters:
-    """Return the cluster of each sample; samples with equal keys share one."""
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    """Return the cluster of each sample; samples with equal keys share one.
+
+    Of :class:`~spor_tasks.core.sample.Names`, the commonest one is the key.
+    """
+    keys, numbers = [*keys], dict[Hashable, int]()
+    counts = Counter(name for key in keys if isinstance(key, Names) for name in key)
+
+    def shared(key: Hashable) -> Hashable:
+        return max(key, key=lambda name: (counts[name], name)) if isinstance(key, Names) else key
+
+    return np.array([numbers.setdefault(shared(key), len(numbers)) for key in keys], np.int64)
 
 
 def count_of(clusters: Clusters) -> int:

@@ -3,11 +3,13 @@
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Ratio
 from spor_tasks.results import statistics as sig
@@ -187,6 +189,18 @@ def test_randomization_exchanges_whole_clusters() -> None:
     flips = np.array(list(itertools.product((-1, 1), repeat=10)))
     expected = (np.abs(flips @ sums) >= abs(sums.sum()) - 1e-9).mean()
     assert p_of(column(one), column(other), clusters) == pytest.approx(expected, abs=0.015)
+
+
+def test_samples_share_the_name_that_most_of_them_have() -> None:
+    unit = AttributeValue("area", "sea")
+    bell, gull = (
+        Sample(name, "e2e", (unit, AttributeValue("near", "Ash")), (), {"name": name})
+        for name in ("Bell", "Gull")
+    )
+    twin = Sample("", "e2e", (unit, AttributeValue("near", "Bix")), (), {"name": "Dorm"})
+    keys = [replace(each, twin=twin).cluster for each in (bell, bell, gull)]
+    assert keys == [Names({"Bell", "Ash"})] * 2 + [Names({"Gull", "Ash"})]
+    assert sig.clusters_of([*keys, Names({"Gull"}), gull.cluster]).tolist() == [0, 0, 0, 1, 2]
 
 
 def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_alike() -> None:
