@@ -38,6 +38,7 @@ LOOKS = {
     "texts": {"label": "texts", "color": "#0072b2", "marker": "o", "linestyle": ""},
     "systems": {"label": "systems", "color": "#d55e00", "marker": "s", "linestyle": ""},
 }
+LEADS = (("parent_full_table", "parent"), ("chrf", "parent"), ("fidelity", "coverage"))
 RESAMPLES, SEED = 1_000, 0
 MAJORITY, ALL = 0.5, 100
 _BLEU = BLEU(effective_order=True)  # as sacrebleu advises for sentences
@@ -139,6 +140,16 @@ def williams(table: pd.DataFrame, first: str, second: str, judgement: str) -> fl
     return 2 * float(stats.t.sf(abs(t), n - 3))
 
 
+def lead(
+    table: pd.DataFrame, first: str, second: str, judgement: str, level: str
+) -> tuple[float, float, float]:
+    """Return by how much the first metric correlates more, and the ends of the 95 % interval."""
+    one, other = (correlate(table, metric, judgement, level) for metric in (first, second))
+    value, *resamples = one - other
+    low, high = np.percentile(resamples, (2.5, 97.5))
+    return value, low, high
+
+
 def study(table: pd.DataFrame, judgement: str) -> pd.DataFrame:
     """Return r, its 95 % interval, and p against chrF or coverage, by level and metric."""
     means = table.groupby("system").mean(numeric_only=True)
@@ -182,4 +193,9 @@ if __name__ == "__main__":
     for judgement in ("missing", "added"):
         rows = precision_and_recall(tables["e2e2017"], judgement)
         print(f"\n{judgement}\n{rows.round(3).to_string()}")
+    for (name, judgement), (first, second) in product(JUDGEMENTS, LEADS):
+        if not {first, second} - {*tables[name]}:
+            leads = [lead(tables[name], first, second, judgement, level) for level in LOOKS]
+            shown = "; ".join(f"{v:.3f} [{low:.3f}, {high:.3f}]" for v, low, high in leads)
+            print(f"{TITLES[name]}, {judgement}: {first} - {second}, texts; systems: {shown}")
     plot(dict(list(studies.items())[:3]), Path(__file__).with_suffix(".svg"))
