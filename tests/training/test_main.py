@@ -1,5 +1,6 @@
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -69,3 +70,24 @@ def test_a_demo_is_run_on_the_shipped_base(corpus: str, monkeypatch: pytest.Monk
     trained = [cell.training for cell in expand(experiment) if cell.training]
     assert {Path(each.model.path).resolve() for each in trained} == {demo.BASES / corpus}
     assert {each.data.corpus for each in trained} == {corpus}
+
+
+AVX2 = ("ATEN_CPU_CAPABILITY=avx2", "ONEDNN_MAX_CPU_ISA=AVX2", "MKL_ENABLE_INSTRUCTIONS=AVX2")
+SSE41 = ("ATEN_CPU_CAPABILITY=default", "ONEDNN_MAX_CPU_ISA=SSE41", "MKL_CBWR=COMPATIBLE")
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+def test_the_demo_has_one_report_whatever_the_instructions_of_the_processor(tmp_path: Path) -> None:
+    reports = set()
+    for number, variables in enumerate([(), AVX2, SSE41]):
+        folder = tmp_path / str(number)
+        demonstrate = (
+            f"from training.demo import demonstrate as d; d(overrides=['output={folder}'])"
+        )
+        settings = os.environ | dict(each.split("=") for each in variables)
+        subprocess.run(
+            [sys.executable, "-c", demonstrate], cwd=REPOSITORY, env=settings, check=True
+        )
+        reports.add((folder / "report.md").read_bytes())
+    assert len(reports) == 1
