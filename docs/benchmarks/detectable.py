@@ -1,0 +1,39 @@
+"""The smallest difference that each task finds with 80 % power: the table of `docs/metrics.md`.
+
+The standard deviations of a sample's difference are those of `docs/results/smollm2-slice.md`.
+"""
+
+from itertools import product
+from math import sqrt
+
+from spor_tasks.results.statistics import Student
+
+DEVIATIONS = {
+    "systematicity, WebNLG, PARENT": (29, 2360),
+    "systematicity, E2E, PARENT": (22, 156),
+    "productivity `n3`, WebNLG, PARENT": (23, 219),
+    "productivity `n4`, WebNLG, PARENT": (21, 153),
+    "productivity `n3`, E2E, PARENT": (16, 1314),
+    "productivity `n4`, E2E, PARENT": (11, 1002),
+    "order invariance, WebNLG, ordering PBH": (33, 1559),
+    "order invariance, E2E, ordering PBH": (42, 1623),
+}
+"""The deviation of a sample's difference between the arms, and the number of test samples."""
+
+SEEDS, SPREADS = (3, 5, 10), (0.5, 1.5)
+"""Runs of each arm, and the standard deviation between the runs of one arm."""
+
+
+def found(deviation: float, n: int, seeds: int = 1, spread: float = 0) -> float:
+    """Return the difference; one run an arm says nothing about other runs."""
+    samples, runs = deviation**2 / n, 2 * spread**2 / seeds
+    freedoms = (n - 1, 2 * (seeds - 1))
+    parts = sum(v**2 / df for v, df in zip((samples, runs), freedoms, strict=True) if v)
+    return Student(0, sqrt(samples + runs), (samples + runs) ** 2 / parts).detectable
+
+
+if __name__ == "__main__":
+    for task, (deviation, n) in DEVIATIONS.items():
+        several = [found(deviation, n, *how) for how in product(SEEDS, SPREADS)]
+        numbers = " | ".join(f"{each:.1f}" for each in (found(deviation, n), *several))
+        print(f"| {task} | {n:,} | {deviation} | {numbers} |")
