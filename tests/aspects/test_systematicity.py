@@ -19,7 +19,21 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.embedded import MINI
-from tests.support.strategies import pool, pools, sets
+from tests.support.strategies import pool, pools, sets, words_of
+
+
+def test_a_unit_stays_in_combination_and_room_is_made_within_the_limit() -> None:
+    for words, limit, combination in (
+        # abx could only replace ay, and then nothing would show y.
+        ("ay b ab abx yz z", 0.02, "ay b z"),
+        # Only a, a can make room for abx: with bc or d gone, nothing would show c or d.
+        ("a a bc d ab cd abx", 0.04, "bc d abx"),
+        ("a a bc d ab cd abx", 0.03, "a a bc d"),
+        # Both samples of a could make room for cdx, but one must stay.
+        ("a a b c d ab cd cdx", 1, "a b d cdx"),
+    ):
+        pair = build(pool(words.split()), random.Random(0), limit=limit)
+        assert words_of(pair)[1] == combination.split()
 
 
 @pytest.mark.parametrize("words", [[], ["a", "b"], ["ab", "cd"]])
