@@ -118,13 +118,8 @@ def score(
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
+    _check_parent(name, corpus)
     source: Corpus = registry().get("corpus", corpus)
-    if corpus in _WITH_OWN_PARENT and name.startswith("parent"):
-        raise ConfigError(
-            f"{name} is the PARENT of SPOR, which has one table; that of {corpus} has two",
-            where="metric",
-            remedy="Use the metric totto, or totto_real without its pads.",
-        )
     if filters is None:
         filters = () if source.read_labelled else known_filters.DEFAULT
     for each in filters:
@@ -161,6 +156,16 @@ def _signature(sha256: str, filters: Sequence[str]) -> str:
     if tuple(filters) != known_filters.DEFAULT:
         signed += f"|filter:{','.join(filters) or 'none'}"
     return signed
+
+
+def _check_parent(name: str, corpus: str) -> None:
+    """Refuse the PARENT of SPOR for a corpus that has another one."""
+    if corpus in _WITH_OWN_PARENT and name.startswith("parent"):
+        raise ConfigError(
+            f"{name} is the PARENT of SPOR, which has one table; that of {corpus} has two",
+            where="metric",
+            remedy="Use the metric totto, or totto_real without its pads.",
+        )
 
 
 def _with_corrections(name: str, metric: Metric) -> Iterator[Metric]:

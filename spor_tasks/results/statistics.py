@@ -1,8 +1,8 @@
 """Intervals of scores and tests of differences: clusters of samples, and runs of training.
 
-Samples that show the same units, or have twins and a name in common, are not independent of each
-other, so whole *clusters* of samples are drawn, exchanged and summed. Runs that differ in the
-training seed are drawn from all runs that training could give.
+Samples with the same units, or with twins and a name in common, are not independent of each other.
+So whole *clusters* of samples are drawn, exchanged and summed. Runs that differ in the training
+seed are drawn from all runs that training could give.
 """
 
 import math
@@ -50,13 +50,9 @@ _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 
 class Interval:
     """A 95 % interval, and over what it is.
 
-    ``source`` is
-
-    - ``samples``: one run on other samples, by a bootstrap over clusters of samples;
-    - ``runs``: other runs on other samples, by the variances over runs and over clusters;
-    - ``seeds``: other runs on these samples, by Student's t over the runs' scores;
-    - ``stderr``: one run on other samples, by lm-eval's standard error.
-
+    ``source`` is ``samples`` (one run on other samples, by a bootstrap over clusters), ``runs``
+    (other runs on other samples, by the variances over both), ``seeds`` (other runs on these
+    samples, by Student's t) or ``stderr`` (one run on other samples, by lm-eval's standard error).
     The ends are rounded, so that they are the same on every machine.
     """
 
@@ -75,11 +71,10 @@ class Interval:
 class Estimate:
     """The mean score of a system over its runs, or the difference of two systems.
 
-    It is computed on the ``n`` samples, in ``clusters`` clusters, that have a verdict in every run.
-    Without logged samples it is made of the runs' scores, and both counts are None. ``p`` is the
-    two-sided one of no difference; ``reason`` says why there is no p or no mark. ``mark`` is the
-    paper's. ``notes`` are other things that a reader must know. ``detectable`` is the smallest true
-    difference that four of five such experiments would find (p < 0.05).
+    It is computed on the ``n`` samples, in ``clusters`` clusters, with a verdict in every run; both
+    are None without logged samples. The two-sided ``p`` is that of no difference, and ``reason``
+    says why there is none, or no ``mark`` (the paper's). ``notes`` are what else a reader must
+    know. Four of five such experiments would find a difference of ``detectable`` (p < 0.05).
     """
 
     value: float
@@ -104,9 +99,8 @@ def estimate(
     A system has a column for each of its runs; all columns are of the same samples. A difference
     counts the samples with a verdict in every run. It has no interval if one system has a single
     run and the other several. ``drawn`` are the resampled scores of the columns, where they are
-    known. ``scale`` is that of the score.
-
-    None where no sample has the verdicts, or the score cannot be resampled.
+    known. ``scale`` is that of the score. None where no sample has the verdicts, or the score
+    cannot be resampled.
     """
     columns = [column for runs in systems for column in runs]
     if is_difference := len(systems) > 1:
@@ -147,11 +141,11 @@ def clusters_of(keys: Iterable[Hashable]) -> Clusters:
     """
     keys, numbers = [*keys], dict[Hashable, int]()
     counts = Counter(name for key in keys if isinstance(key, Names) for name in key)
-
-    def shared(key: Hashable) -> Hashable:
-        return max(key, key=lambda name: (counts[name], name)) if isinstance(key, Names) else key
-
-    return np.array([numbers.setdefault(shared(key), len(numbers)) for key in keys], np.int64)
+    shared = (
+        max(key, key=lambda name: (counts[name], name)) if isinstance(key, Names) else key
+        for key in keys
+    )
+    return np.array([numbers.setdefault(key, len(numbers)) for key in shared], np.int64)
 
 
 def count_of(clusters: Clusters) -> int:

@@ -227,7 +227,8 @@ def test_an_empty_file_has_no_score(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "corpus"), [("bleu", "webnlg"), ("parent", "toto"), ("facts", "e2e")]
+    ("metric", "corpus"),
+    [("bleu", "webnlg"), ("parent", "toto"), ("parent", "totto"), ("facts", "e2e")],
 )
 def test_unknown_names_and_missing_models_fail(metric: str, corpus: str, write: Write) -> None:
     with pytest.raises(ConfigError) as caught:
