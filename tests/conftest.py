@@ -3,10 +3,8 @@
 import logging
 import os
 import sys
-from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
@@ -21,16 +19,14 @@ hypothesis.settings.register_profile("spor", deadline=None, max_examples=EXAMPLE
 hypothesis.settings.load_profile("spor")
 
 REPOSITORY = Path(__file__).parent.parent
-Spor = Callable[..., str]
 Captured = pytest.CaptureFixture[str]
-Patch = pytest.MonkeyPatch
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Keep tests that share a module's fixtures on one worker; leave out what `make soak` tries."""
     for item in items:
         if shared := _shared_fixture(item):
@@ -42,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if not item.get_closest_marker("soak")]
 
 
-def _shared_fixture(item: pytest.Item) -> str | None:
+def _shared_fixture(item):
     """Return the module of a test that uses a fixture made once for its module, if it does."""
     known = getattr(item, "_fixtureinfo", None)
     definitions = known.name2fixturedefs.values() if known else ()
@@ -51,7 +47,7 @@ def _shared_fixture(item: pytest.Item) -> str | None:
     return None
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Ask once what each evaluation asks: of the machine, for 1.3 s, and of task files, for 0.8."""
     if "lm_eval.evaluator" not in sys.modules:
         return
@@ -64,7 +60,7 @@ def pytest_collection_finish() -> None:
     build = _index.TaskIndex.build
     ours = cache(lambda: build([task_files.FOLDER]))
 
-    def built(paths: Iterable[Path], **settings: Any) -> dict[str, _index.Entry]:  # noqa: ANN401
+    def built(paths, **settings):
         paths = list(paths)
         return dict(ours()) if paths == [task_files.FOLDER] else build(paths, **settings)
 
@@ -72,9 +68,7 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item,
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+def pytest_runtest_makereport(item):
     report = yield
     fixtures = getattr(item, "fixturenames", ())
     on_real_data = (
@@ -92,7 +86,7 @@ def pytest_runtest_makereport(
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, None, None]:
+def pytest_runtest_call():
     root = logging.getLogger()
     level, handlers = root.level, [*root.handlers]
     try:
@@ -104,18 +98,18 @@ def pytest_runtest_call() -> Generator[None, None, None]:
         ]
 
 
-def _is_to_a_stream(handler: logging.Handler) -> bool:
+def _is_to_a_stream(handler):
     return type(handler) is logging.StreamHandler
 
 
-def _utf8(text: str) -> str:
+def _utf8(text):
     return text.encode(errors="backslashreplace").decode()
 
 
-def _folder_of(*variables: str) -> Any:  # noqa: ANN401 - a fixture
+def _folder_of(*variables):
     """Return the fixture of the folder that the last variable names; tests skip where it is not."""
 
-    def folder() -> Path:
+    def folder():
         for variable in variables:
             if not os.environ.get(variable):
                 pytest.skip(f"{variable} is not set: its data is not here")
@@ -132,11 +126,11 @@ human_dir = _folder_of("SPOR_HUMAN_DIR")
 
 
 @pytest.fixture
-def spor(capsys: Captured) -> Spor:
+def spor(capsys):
     """Run a command, which must end with a status; return its output, or its errors."""
     from tests.support import commands  # noqa: PLC0415 - loads all commands
 
-    def run(words: str, ends: int = 0) -> str:
+    def run(words, ends=0):
         capsys.readouterr()
         status = commands.run(words.split())
         printed = capsys.readouterr()
@@ -147,13 +141,13 @@ def spor(capsys: Captured) -> Spor:
 
 
 @pytest.fixture(scope="session")
-def published_dir() -> Path:
+def published_dir():
     """Results of published code on names, numbers and invented texts, which are shipped."""
     return REPOSITORY / "tests" / "data" / "published"
 
 
 @pytest.fixture(scope="session")
-def golden_dir(data_dir: Path) -> Path:
+def golden_dir(data_dir):
     """What the published evaluation says of a sample of outputs; it lies beside the corpora."""
     folder = data_dir.parent.parent / "golden"
     if not folder.is_dir():

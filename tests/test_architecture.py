@@ -3,9 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
 from graphlib import TopologicalSorter
-from pathlib import Path
 
 import pytest
 
@@ -21,7 +19,7 @@ HEAVY = {"torch", "transformers", "peft"}
 PACKAGES = ("spor_tasks", "training")
 
 
-def modules(package: str) -> dict[str, Path]:
+def modules(package):
     """Return every module of a package by its dotted name."""
     found = {}
     for path in sorted((REPOSITORY / package).rglob("*.py")):
@@ -30,7 +28,7 @@ def modules(package: str) -> dict[str, Path]:
     return found
 
 
-def imports(nodes: Sequence[ast.AST]) -> Iterator[str]:
+def imports(nodes):
     """Yield the dotted name of everything a file imports, wherever in it the import stands."""
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -40,7 +38,7 @@ def imports(nodes: Sequence[ast.AST]) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def floor(name: str) -> str | None:
+def floor(name):
     """Return the part of `spor_tasks` that a dotted name belongs to; None is the package itself."""
     package, _, rest = name.partition(".")
     part = rest.partition(".")[0]
@@ -52,11 +50,11 @@ NODES = {name: [*ast.walk(ast.parse(path.read_bytes()))] for name, path in ALL.i
 IMPORTS = {name: {*imports(nodes)} for name, nodes in NODES.items()}
 
 
-def test_every_module_has_its_floor_and_every_floor_modules() -> None:
+def test_every_module_has_its_floor_and_every_floor_modules():
     assert {floor(name) for name in ALL if name.startswith("spor_tasks.")} | {"tasks"} == {*FLOORS}
 
 
-def test_imports_point_up_the_list() -> None:
+def test_imports_point_up_the_list():
     found = [
         f"{name} imports {imported}"
         for name, all_of in IMPORTS.items()
@@ -68,8 +66,8 @@ def test_imports_point_up_the_list() -> None:
     assert found == []
 
 
-def test_only_a_benchmark_imports_its_own_modules() -> None:
-    def home(imported: str) -> str:
+def test_only_a_benchmark_imports_its_own_modules():
+    def home(imported):
         own = ".".join(imported.split(".")[:3])
         shared = own.endswith((".published", ".declared"))  # by all benchmarks
         return "spor_tasks.benchmarks." if shared else f"{own}."
@@ -84,7 +82,7 @@ def test_only_a_benchmark_imports_its_own_modules() -> None:
     assert found == []
 
 
-def test_aspects_are_named_where_their_sets_and_demonstrations_are_made() -> None:
+def test_aspects_are_named_where_their_sets_and_demonstrations_are_made():
     literals = {f'"{aspect}"' for aspect in ARMS}
     homes = tuple(f"spor_tasks.{room}." for room in ("aspects", "benchmarks", "corpora", "prompts"))
     named = {
@@ -96,7 +94,7 @@ def test_aspects_are_named_where_their_sets_and_demonstrations_are_made() -> Non
     assert named == set()
 
 
-def test_no_two_modules_import_each_other() -> None:
+def test_no_two_modules_import_each_other():
     graph = {
         name: {
             module
@@ -110,7 +108,7 @@ def test_no_two_modules_import_each_other() -> None:
     TopologicalSorter(graph).prepare()  # which names a circle
 
 
-def test_only_models_import_torch() -> None:
+def test_only_models_import_torch():
     users = {
         name
         for name, all_of in IMPORTS.items()
@@ -141,13 +139,13 @@ NO_CORPUS = ["train", "configs/models/mini.yaml", "data.corpus=none.jsonl"]
         (f"from training.__main__ import main; main({NO_CORPUS})", HEAVY),
     ],
 )
-def test_what_is_heavy_is_loaded_where_it_is_used(script: str, absent: set[str]) -> None:
+def test_what_is_heavy_is_loaded_where_it_is_used(script, absent):
     command = [sys.executable, "-c", f"{script}; import sys; print({absent!r} & set(sys.modules))"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert done.stdout == "set()\n"
 
 
-def test_no_process_is_read_in_the_encoding_of_a_locale() -> None:
+def test_no_process_is_read_in_the_encoding_of_a_locale():
     """Of files, ruff finds those that are."""
     found = [
         f"{name}:{node.value.lineno}"

@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -11,20 +10,20 @@ import pytest
 from spor_tasks import cli
 from spor_tasks.cli import evaluate
 from spor_tasks.harness import task_files
-from tests.conftest import REPOSITORY, Captured, Patch
+from tests.conftest import REPOSITORY
 from training import __main__ as training
 
 OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
 
 
-def blocks(path: Path, language: str) -> Iterator[str]:
+def blocks(path, language):
     """Yield the fenced blocks of one language."""
     yield from re.findall(
         rf"^```{language}\n(.*?)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
 
 
-def session(path: Path) -> list[tuple[str, str]]:
+def session(path):
     """Return the commands of all console blocks with what is printed after each."""
     text = "".join(blocks(path, "console"))
     commands = re.findall(r"^\$ spor (.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
@@ -32,9 +31,7 @@ def session(path: Path) -> list[tuple[str, str]]:
     return commands
 
 
-def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
-    tmp_path: Path, monkeypatch: Patch, capsys: Captured
-) -> None:
+def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(tmp_path, monkeypatch, capsys):
     (rows,) = blocks(OWN_CORPUS, "json")
     monkeypatch.chdir(tmp_path)
     Path("lighthouses.jsonl").write_text(rows, "utf-8")
@@ -47,7 +44,7 @@ def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(
         assert status == (2 if output.startswith("error: ") else 0)
 
 
-def commands(path: Path) -> Iterator[list[str]]:
+def commands(path):
     """Yield the commands of ours in the shell blocks of a page, in words."""
     for block in blocks(path, "sh"):
         for line in block.replace("\\\n", " ").splitlines():
@@ -63,7 +60,7 @@ PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_of_the_pages_are_commands(page: Path) -> None:
+def test_commands_of_the_pages_are_commands(page):
     known = {name.split()[-1] for name in task_files.manager().all_tasks}
     for words in commands(page):
         if words[0] == "eval":
@@ -79,15 +76,13 @@ def test_commands_of_the_pages_are_commands(page: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "docs" / "benchmarks").glob("[a-z]*.py")))
-def test_benchmarks_can_be_imported(path: Path) -> None:
+def test_benchmarks_can_be_imported(path):
     import_module(f"docs.benchmarks.{path.stem}")
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_the_first_tables_of_the_readme_are_those_of_the_demo(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_the_first_tables_of_the_readme_are_those_of_the_demo(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert training.main(["demo"]) == 0
     (report,) = tmp_path.rglob("report.md")

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ ENTRY_POINTS = re.findall(
 )
 
 
-def install(place: Path) -> Path:
+def install(place):
     """Return a folder of installed packages that has `harbours`, as pip would leave it."""
     for name, text in FILES.items():
         path = place / name
@@ -73,7 +72,7 @@ say("objective", [len(list(objective.pairs(sample, "causal"))) for sample in sam
 """
 
 
-def test_every_example_is_run_and_does_what_the_page_says(tmp_path: Path) -> None:
+def test_every_example_is_run_and_does_what_the_page_says(tmp_path):
     assert (len(FILES), len(ENTRY_POINTS)) == (7, 4)
     site = install(tmp_path / "site")
     done = subprocess.run(

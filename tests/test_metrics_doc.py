@@ -5,7 +5,6 @@ import re
 import runpy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +28,7 @@ class Says:
     answers: list[Any]
     signature: str = "model:example"
 
-    def __call__(self, _: object) -> list[Any]:
+    def __call__(self, _):
         return self.answers
 
 
@@ -43,7 +42,7 @@ JUDGES: Mapping[str, Facts | NliAcc | Bleurt | Attributes | TextPerplexity] = {
 
 
 @pytest.mark.parametrize("number", range(len(COMMANDS)))
-def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) -> None:
+def test_an_example_adds_what_the_document_shows(tmp_path, number):
     name, corpus = COMMANDS[number]
     rows, shown = BLOCKS[2 * number : 2 * number + 2]
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
@@ -59,7 +58,7 @@ def test_an_example_adds_what_the_document_shows(tmp_path: Path, number: int) ->
             )
 
 
-def test_every_metric_has_an_example() -> None:
+def test_every_metric_has_an_example():
     names = {name for name in registry().names("metric") if metric(name).answers == "texts"}
     shown = {name for name, _ in COMMANDS}
     # Beside parent and totto, and in results.
@@ -67,7 +66,7 @@ def test_every_metric_has_an_example() -> None:
     assert len(BLOCKS) == 2 * len(COMMANDS)
 
 
-def test_every_score_is_explained() -> None:
+def test_every_score_is_explained():
     names = {name for name, info in score_infos().items() if not info.of_some}
     explained = " ".join(DOC.split())
     stems = {re.sub(r"_(pbh|poh|precision|recall|00|01|11)$", "", name) for name in names}
@@ -75,7 +74,7 @@ def test_every_score_is_explained() -> None:
 
 
 @pytest.mark.soak
-def test_the_table_of_human_judgements_is_computed(human_dir: Path) -> None:
+def test_the_table_of_human_judgements_is_computed(human_dir):
     section = DOC.partition("## What agrees with people\n")[2].partition("\n## ")[0]
     rows_of = re.findall(r"^\| `(\w+)` \|(.*)\|$", section, re.MULTILINE)
     table = {metric: [*map(str.strip, cells.split("|"))] for metric, cells in rows_of}

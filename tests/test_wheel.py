@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 import yaml
@@ -12,7 +11,7 @@ from tests.conftest import REPOSITORY
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(REPOSITORY)], check=True, capture_output=True)
@@ -20,7 +19,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_wheel_holds_the_package_alone_with_its_data(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_alone_with_its_data(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"spor_tasks"}
     data = [path for path in (REPOSITORY / "spor_tasks").rglob("*") if path.is_file()]
@@ -29,6 +28,6 @@ def test_the_wheel_holds_the_package_alone_with_its_data(wheel: Path) -> None:
     assert {"spor_tasks/tasks/spor/_base", "spor_tasks/tasks/spor/README.md"} < shipped
 
 
-def test_the_citation_names_the_version_that_is_built(wheel: Path) -> None:
+def test_the_citation_names_the_version_that_is_built(wheel):
     cited = yaml.safe_load((REPOSITORY / "CITATION.cff").read_text("utf-8"))
     assert wheel.name.startswith(f"spor_tasks-{cited['version']}-")

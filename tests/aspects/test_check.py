@@ -21,19 +21,19 @@ from tests.support.strategies import pool, sets
 WORDS = ("ab", "abc", "abx", "ba", "bay", "bc")
 
 
-def systematicity(atom: str, combination: str, test: str, limit: float = 0.02) -> check.CheckResult:
+def systematicity(atom, combination, test, limit=0.02):
     """The check of sets of one word per sample, one data unit per letter."""
     arms = {"atom": pool(atom.split()), "combination": pool(combination.split())}
     return check.systematicity(sets("systematicity", pool(test.split()), **arms), limit=limit)
 
 
-def productivity(invisible: str, visible: str, test: str) -> check.CheckResult:
+def productivity(invisible, visible, test):
     """The check of such sets at a threshold of 2."""
     arms = {"invisible": pool(invisible.split()), "visible": pool(visible.split())}
     return check.productivity(sets("productivity", pool(test.split()), **arms), 2)
 
 
-def broken_by(result: check.CheckResult) -> dict[str, dict[str, str]]:
+def broken_by(result):
     """Each violation with its samples, as the words that they were made from."""
     word = {pool([word])[0].id: word for word in WORDS}
     return {
@@ -45,7 +45,7 @@ def broken_by(result: check.CheckResult) -> dict[str, dict[str, str]]:
     }
 
 
-def test_proper_sets_break_nothing_and_are_counted() -> None:
+def test_proper_sets_break_nothing_and_are_counted():
     result = systematicity("a b cx", "abx c", "ab bc")
     assert result.holds
     assert (result.counts["divergence"], result.counts["limit"]) == (0, 0.02)
@@ -78,11 +78,11 @@ FAULTS: dict[str, dict[str, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("words", FAULTS)
-def test_faults_of_systematicity(words: str) -> None:
+def test_faults_of_systematicity(words):
     assert broken_by(systematicity(*words.split("/"))) == FAULTS[words]
 
 
-def test_a_divergence_within_the_limit_is_no_fault_and_needs_units_of_the_test_set() -> None:
+def test_a_divergence_within_the_limit_is_no_fault_and_needs_units_of_the_test_set():
     result = systematicity("a a a b", "abx b by", "ab", limit=0.14)
     assert result.holds
     expected = 1 - (math.sqrt(3 / 4 * 1 / 4) + math.sqrt(1 / 4 * 3 / 4))
@@ -97,9 +97,7 @@ counts = st.dictionaries(st.integers(0, 5), st.integers(0, 50)).map(Counter).fil
 
 
 @given(counts, counts)
-def test_a_divergence_is_symmetric_and_zero_between_equals(
-    p: Counter[int], q: Counter[int]
-) -> None:
+def test_a_divergence_is_symmetric_and_zero_between_equals(p, q):
     assert 0 <= divergence_of_counts(p, q) == divergence_of_counts(q, p) <= 1
     tripled = Counter({key: 3 * count for key, count in p.items()})
     assert divergence_of_counts(p, p) == 0 <= divergence_of_counts(p, tripled) < 1e-15
@@ -120,7 +118,7 @@ def test_a_divergence_is_symmetric_and_zero_between_equals(
         (("ab c", "ab c", "aab"), "no sample of Visible has more than 2 units"),
     ],
 )
-def test_faults_of_productivity(words: tuple[str, str, str], fault: str) -> None:
+def test_faults_of_productivity(words, fault):
     assert fault in [violation.words for violation in productivity(*words).violations]
 
 
@@ -138,11 +136,11 @@ STRICT = [
 
 @pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize("name", some(STRICT, 2), ids=map(str, STRICT))
-def test_strict_sets_hold(name: SetName) -> None:
+def test_strict_sets_hold(name):
     assert broken(named.load(*name)) == []
 
 
-def test_a_hidden_entity_or_value_that_is_shown_is_found() -> None:
+def test_a_hidden_entity_or_value_that_is_shown_is_found():
     """Each phrase in turn is put back to what it stands for, or to another phrase."""
     pair = registry().get("benchmark", "spor").load(SetName("rule_learnability", "mini", "strict"))
     assert check.check(pair).holds
@@ -163,7 +161,7 @@ def test_a_hidden_entity_or_value_that_is_shown_is_found() -> None:
                 assert violation.samples == {"test": (sample.id,)}
 
 
-def test_a_hidden_attribute_that_has_a_value_is_found() -> None:
+def test_a_hidden_attribute_that_has_a_value_is_found():
     hidden = Hidden((("food", "Value A"),), (("food", ("thai", "fish")),))
     for value, holds in (("Value A", True), ("thai", False)):
         units = (AttributeValue("name", "Gull"), AttributeValue("food", value))

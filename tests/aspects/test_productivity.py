@@ -6,24 +6,23 @@ import pytest
 
 from spor_tasks.aspects.productivity import build
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample
 from tests.support.strategies import pool, words_of
 
 
-def built(train: str, test: str, threshold: int = 1, limit: float = 0.02) -> tuple[list[str], ...]:
+def built(train, test, threshold=1, limit=0.02):
     """The words that came into Invisible, Visible and the test set."""
     return words_of(build(pool(train.split()), pool(test.split()), threshold, limit))
 
 
-def test_a_replacement_within_the_limit_is_made_and_no_other() -> None:
+def test_a_replacement_within_the_limit_is_made_and_no_other():
     train = "a a b b c c d d ac bd aaa"
     with pytest.raises(SplitError, match="fits into Visible"):
         built(train, "ab", limit=0)
     assert any(len(word) > 1 for word in built(train, "ab", limit=0.03)[1])
 
 
-def test_only_categories_with_samples_of_the_largest_size_are_used() -> None:
-    def categorised(words: str, categories: str) -> list[Sample]:
+def test_only_categories_with_samples_of_the_largest_size_are_used():
+    def categorised(words, categories):
         return [
             dataclasses.replace(sample, context={"category": category})
             for sample, category in zip(pool(words.split()), categories, strict=True)
@@ -38,7 +37,7 @@ def test_only_categories_with_samples_of_the_largest_size_are_used() -> None:
 @pytest.mark.parametrize(
     ("test", "twos", "threes"), [("ad", 12, 0), ("bdf", 0, 8), ("ad bdf", 6, 4)]
 )
-def test_visible_shows_the_sizes_that_are_tested(test: str, twos: int, threes: int) -> None:
+def test_visible_shows_the_sizes_that_are_tested(test, twos, threes):
     letters = "abcdef"
     train = [*letters * 4]
     train += [first + second for first in letters for second in letters if first < second]
@@ -58,7 +57,7 @@ def test_visible_shows_the_sizes_that_are_tested(test: str, twos: int, threes: i
         ("a b c d bbc", "ad ab", "no training sample"),
     ],
 )
-def test_a_corpus_too_small_to_build_from_is_an_error(train: str, test: str, fault: str) -> None:
+def test_a_corpus_too_small_to_build_from_is_an_error(train, test, fault):
     with pytest.raises(SplitError, match=fault) as caught:
         built(train, test, limit=1 if len(train) > 9 else 0.02)
     assert "larger corpus" in str(caught.value.remedy)

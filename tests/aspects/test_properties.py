@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import TypeAlias
 
@@ -11,7 +10,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from spor_tasks.aspects import build, check, order_invariance, productivity, search, systematicity
-from spor_tasks.aspects.productivity import Choose, exchanged
+from spor_tasks.aspects.productivity import exchanged
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import (
     AttributeValue,
@@ -38,7 +37,7 @@ NAMES = ("Auk", "Bittern", "Crane", "Dunlin_2", '"Egret"', "Fulmar", "Great_Auk"
 BIRDS = dict(zip("abcdefgh", NAMES, strict=True))
 
 
-def of_birds(letters: Sequence[Sample]) -> Pool:
+def of_birds(letters):
     """Samples whose texts mention all that their units are about, in two orders."""
     make = SampleMaker("birds")
     names = [[BIRDS[unit[0]] for unit in sample.units] for sample in letters]
@@ -57,7 +56,7 @@ SLOTS = [AttributeValue(what, value) for what, values in VALUES.items() for valu
 Boat: TypeAlias = tuple[list[AttributeValue], tuple[int, ...], str | None]
 
 
-def of_boats(boats: Sequence[Boat]) -> Pool:
+def of_boats(boats):
     """Samples of units, with texts that mention the first so many of them, and of a name."""
     make = SampleMaker("boats")
     return tuple(
@@ -107,8 +106,8 @@ SETS = (
 @settings(max_examples=EXAMPLES // 2)
 @given(corpora, st.integers(0, 3), st.lists(st.sampled_from([*VALUES]), max_size=2, unique=True))
 def test_sets_of_any_corpus_meet_all_requirements_or_an_error_says_what_it_lacks(
-    aspect: str, part: str | None, corpus: CorpusSamples, seed: int, hide: list[str]
-) -> None:
+    aspect, part, corpus, seed, hide
+):
     hide = hide if corpus.name == "boats" else []
     pair = built(lambda: build.build(corpus, aspect, part, seed=seed, restarts=1, hide=hide))
     event(f"{aspect}: {type(pair).__name__}")
@@ -124,14 +123,14 @@ def test_sets_of_any_corpus_meet_all_requirements_or_an_error_says_what_it_lacks
         assert_phrases_alone_are_shown(tested, hide)
 
 
-def built(build: Callable[[], SplitPair]) -> SplitPair | SplitError:
+def built(build):
     try:
         return build()
     except SplitError as error:
         return error
 
 
-def assert_phrases_alone_are_shown(tested: Sequence[Sample], hide: Sequence[str]) -> None:
+def assert_phrases_alone_are_shown(tested, hide):
     for sample in tested:
         hidden = challenge_of(sample, Hidden)
         assert {what for what, _ in hidden.phrases} <= {*hide} or not hide
@@ -139,7 +138,7 @@ def assert_phrases_alone_are_shown(tested: Sequence[Sample], hide: Sequence[str]
         assert all(phrase in prompt for _, phrase in hidden.phrases)
 
 
-def assert_taken_in_order(pair: SplitPair, pool: Pool) -> None:
+def assert_taken_in_order(pair, pool):
     order = {sample: place for place, sample in enumerate(pool)}
     for split in pair.splits:
         places = [order[sample] for sample in split.samples]
@@ -150,7 +149,7 @@ def assert_taken_in_order(pair: SplitPair, pool: Pool) -> None:
 
 # With ab and its units apart there is always something to test.
 @given(pools(always=["a", "b", "ab"]), st.floats(0, 1), st.integers(0, 3))
-def test_systematicity_is_within_any_limit(pool: Pool, limit: float, seed: int) -> None:
+def test_systematicity_is_within_any_limit(pool, limit, seed):
     pair = systematicity.build(pool, random.Random(seed), 3, limit)
     assert check.systematicity(pair, limit=limit).holds
     assert_taken_in_order(pair, pool)
@@ -158,7 +157,7 @@ def test_systematicity_is_within_any_limit(pool: Pool, limit: float, seed: int) 
 
 @settings(max_examples=EXAMPLES // 3)
 @given(pools(always=["a", "b", "ab", "abx"]), st.integers(0, 100))
-def test_a_search_meets_all_requirements_with_the_largest_atom(pool: Pool, seed: int) -> None:
+def test_a_search_meets_all_requirements_with_the_largest_atom(pool, seed):
     pair = built(lambda: search.systematicity(pool, seed, rounds=1).pair)
     assume(isinstance(pair, SplitPair))  # a small pool may hide a solution
     assert isinstance(pair, SplitPair)
@@ -183,8 +182,8 @@ def test_a_search_meets_all_requirements_with_the_largest_atom(pool: Pool, seed:
     st.sampled_from((exchanged, published("scarcest"), published("longest"))),
 )
 def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
-    train: Pool, test: Pool, threshold: int, limit: float, choose: Choose
-) -> None:
+    train, test, threshold, limit, choose
+):
     pair = built(lambda: productivity.build(train, test, threshold, limit, choose))
     assume(isinstance(pair, SplitPair))
     assert isinstance(pair, SplitPair)
@@ -208,7 +207,7 @@ def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
     )
 
 
-def test_every_pair_of_different_orders_is_drawn_as_often() -> None:
+def test_every_pair_of_different_orders_is_drawn_as_often():
     units = [
         Triple("Gull", *end) for end in (("captain", "Ada"), ("port", "Anholt"), ("cargo", "rye"))
     ]

@@ -10,11 +10,11 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker, 
 from spor_tasks.corpora.e2e.enumeration import hide_values
 
 
-def hidden_in(sample: Sample) -> tuple[tuple[str, str], ...]:
+def hidden_in(sample):
     return challenge_of(sample, Hidden).phrases
 
 
-def place(name: str, **values: str) -> Sample:
+def place(name, **values):
     pairs = [AttributeValue(key.replace("_", " "), value) for key, value in values.items()]
     return SampleMaker("places")(pairs, ["A place."], name=name)
 
@@ -26,17 +26,17 @@ PLACES = (
 )
 
 
-def test_values_that_no_metric_knows_are_not_hidden() -> None:
+def test_values_that_no_metric_knows_are_not_hidden():
     more = (place("X", price_range="outrageous"), place("Y", price_range="free"))
     with pytest.raises(SplitError, match="price range has the values free, outrageous"):
         hide_values((*PLACES, *more), random.Random(0))
 
 
-def boat(references: tuple[str, ...], *units: tuple[str, str], **context: str) -> Sample:
+def boat(references, *units, **context):
     return Sample("1", "boats", tuple(AttributeValue(*unit) for unit in units), references, context)
 
 
-def test_values_that_all_references_copy_are_hidden() -> None:
+def test_values_that_all_references_copy_are_hidden():
     """Not one that some reference lacks, nor of an attribute with two values, nor yes or no."""
     both = ("A Red, 4 metre boat of oak with sail and oar: no!", "It is red, of 4 and of oak. No.")
     units = [("colour", "red"), ("length", "4"), ("hull", "oak"), ("deck", "no")]
@@ -53,7 +53,7 @@ def test_values_that_all_references_copy_are_hidden() -> None:
     assert hidden_in(second) == (("colour", "Value A"),)  # the name reveals the others
 
 
-def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight() -> None:
+def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight():
     """The name is a possible hull, so the hull is not hidden, and so neither is its length."""
     sample = boat(("Oak 4 and 4.",), ("hull", "oak 4"), ("length", "4"), name="Gull")
     train = [sample, boat(("",), ("hull", "gull"))]
@@ -61,7 +61,7 @@ def test_a_value_that_another_attribute_shows_is_not_hidden_even_at_second_sight
         build(train, [sample], random.Random(0))
 
 
-def test_the_one_arm_is_the_training_set_and_something_must_be_hidden() -> None:
+def test_the_one_arm_is_the_training_set_and_something_must_be_hidden():
     port = [Triple("Gull", "port", "Anholt")]
     sample, silent = (SampleMaker("ships")(port, [text]) for text in ("The Gull.", "A ship."))
     pair = build([sample], [sample], random.Random(0))

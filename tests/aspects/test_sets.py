@@ -2,11 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,15 +12,15 @@ from spor_tasks.aspects import build, check, folder, named, systematicity
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Request, answer, find
 from spor_tasks.core import codec, files
-from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError, SporError
-from spor_tasks.core.sample import CorpusSamples, Hidden, Orders, Sample, SampleMaker, SplitPair
+from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
+from spor_tasks.core.sample import CorpusSamples, Hidden, Orders, SampleMaker
 from spor_tasks.corpora.embedded import MINI
 from tests.support.strategies import pool, sets, unit, words_of
 
 LETTERS = pool([*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcx", "abd"])
 
 
-def corpus(train: tuple[Sample, ...], test: tuple[Sample, ...] = ()) -> CorpusSamples:
+def corpus(train, test=()):
     return CorpusSamples("letters", train, test)
 
 
@@ -36,7 +33,7 @@ UNKNOWN = ["systematicity mini published", "systematicity webnlgg", "colour mini
 @pytest.mark.parametrize(
     "name", [*UNKNOWN, "order_invariance e2e strict", "productivity e2e published n6"]
 )
-def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name: str) -> None:
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name):
     with pytest.raises(SplitError, match=f"'{name}'") as caught:
         named.load(*name.split())
     known = "mini strict" if " mini" in name else "e2e published"
@@ -44,7 +41,7 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones(name: str) -> Non
     assert "totto" not in str(caught.value.remedy)
 
 
-def test_files_are_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_are_in_the_current_folder(tmp_path, monkeypatch):
     for place in (tmp_path / "a", tmp_path / "b"):
         monkeypatch.setenv("SPOR_DATA_DIR", str(place))
         with pytest.raises(CorpusError, match="spor data fetch") as caught:
@@ -55,7 +52,7 @@ def test_files_are_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.Mon
 # --- Built ----------------------------------------------------------------------------------------
 
 
-def test_an_impossible_threshold_is_refused_with_the_possible_ones() -> None:
+def test_an_impossible_threshold_is_refused_with_the_possible_ones():
     """A sample of four units cannot replace single units that are shown once."""
     long = [
         "".join(word)
@@ -70,7 +67,7 @@ def test_an_impossible_threshold_is_refused_with_the_possible_ones() -> None:
         assert caught.value.remedy == "Use n4, or a larger corpus."
 
 
-def test_few_test_samples_are_a_hint_at_the_search() -> None:
+def test_few_test_samples_are_a_hint_at_the_search():
     built = answer(Request(corpus="mini", aspect="systematicity", seed=1))
     few = replace(built.pair, test=replace(built.pair.test, samples=built.pair.test.samples[:35]))
     assert built.warnings == ()
@@ -81,7 +78,7 @@ def test_few_test_samples_are_a_hint_at_the_search() -> None:
     assert "few" not in str(built._replace(pair=few, facts=searched).warnings)
 
 
-def test_another_threshold_than_the_papers_and_only_known_units_are_tested() -> None:
+def test_another_threshold_than_the_papers_and_only_known_units_are_tested():
     pair = build.build(corpus(LETTERS, pool(["aceg", "abcfg", "abc"])), "productivity", "n2")
     assert (pair.name.part, check.check(pair).holds) == ("n2", True)
     letters = corpus(pool(["a", "b", "ab"]), pool(["ab", "bc", "ba"]))
@@ -106,7 +103,7 @@ def test_another_threshold_than_the_papers_and_only_known_units_are_tested() -> 
         (corpus(LETTERS, LETTERS), "colour", None, "'colour'"),
     ],
 )
-def test_impossible_sets(letters: CorpusSamples, aspect: str, part: str | None, fault: str) -> None:
+def test_impossible_sets(letters, aspect, part, fault):
     with pytest.raises(SplitError, match=fault) as caught:
         build.build(letters, aspect, part)
     assert caught.value.remedy
@@ -116,13 +113,13 @@ def test_impossible_sets(letters: CorpusSamples, aspect: str, part: str | None, 
 
 
 @pytest.fixture
-def letters(tmp_path: Path) -> Path:
+def letters(tmp_path):
     path = tmp_path / "letters.jsonl"
     files.write_rows(path, map(codec.to_row, pool(["a", "b", "a", "b", "ab", "abz"])))
     return path
 
 
-def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_a_seed() -> None:
+def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_a_seed():
     default = answer(Request(corpus="mini", aspect="systematicity"))
     assert default.pair == named.load("systematicity", "mini")
     facts = {"corpus_version": f"sha256:{MINI.read().sha256}", "seed": 0}
@@ -133,7 +130,7 @@ def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_
     assert other.pair.test != default.pair.test
 
 
-def test_a_search_says_how_it_is_repeated(letters: Path) -> None:
+def test_a_search_says_how_it_is_repeated(letters):
     request = Request(corpus=str(letters), aspect="systematicity", search=True, seed=3, rounds=2)
     steps: list[tuple[int, int]] = []
     found = answer(request, lambda done, total, _: steps.append((done, total)))
@@ -175,14 +172,14 @@ SEARCH = {"aspect": "systematicity", "search": True}
         ),
     ],
 )
-def test_impossible_requests(settings: dict[str, Any], error: type[SporError], where: str) -> None:
+def test_impossible_requests(settings, error, where):
     with pytest.raises(error) as caught:
         answer(Request(**{"aspect": "systematicity", **settings}))
     assert caught.value.where == where
     assert caught.value.remedy
 
 
-def test_a_corpus_of_ones_own_needs_a_name_and_has_no_published_sets(letters: Path) -> None:
+def test_a_corpus_of_ones_own_needs_a_name_and_has_no_published_sets(letters):
     request = Request(corpus=str(letters), aspect="systematicity")
     with pytest.raises(SplitError, match="has no published sets"):
         answer(replace(request, protocol="published"))
@@ -192,7 +189,7 @@ def test_a_corpus_of_ones_own_needs_a_name_and_has_no_published_sets(letters: Pa
 
 
 @pytest.mark.usefixtures("data_dir")
-def test_sets_of_a_corpus_name_its_commit() -> None:
+def test_sets_of_a_corpus_name_its_commit():
     released = answer(Request(corpus="e2e", aspect="systematicity"))
     assert released.pair.name.protocol == "published"
     assert released.facts == {
@@ -207,7 +204,7 @@ def test_sets_of_a_corpus_name_its_commit() -> None:
 FACTS = {"settings": {"limit": 0.02}, "seed": 3, "corpus_version": "sha256:0"}
 
 
-def written(path: Path, aspect: str = "systematicity") -> SplitPair:
+def written(path, aspect="systematicity"):
     make = SampleMaker("letters")
     plain = make([unit("a"), unit("b")], ["A text."])
     tested = {
@@ -224,13 +221,11 @@ def written(path: Path, aspect: str = "systematicity") -> SplitPair:
 
 
 @pytest.mark.parametrize("aspect", ARMS)
-def test_sets_come_back_as_they_were(tmp_path: Path, aspect: str) -> None:
+def test_sets_come_back_as_they_were(tmp_path, aspect):
     assert written(tmp_path / "sets", aspect) == folder.read_sets(tmp_path / "sets")
 
 
-def test_sets_are_found_by_name_and_in_a_folder_that_says_where_they_come_from(
-    tmp_path: Path,
-) -> None:
+def test_sets_are_found_by_name_and_in_a_folder_that_says_where_they_come_from(tmp_path):
     pair = written(tmp_path / "sets")
     assert find(str(tmp_path / "sets")) == pair
     assert find("strict:productivity:mini:n4") == named.load("productivity", "mini", part="n4")
@@ -248,7 +243,7 @@ def test_sets_are_found_by_name_and_in_a_folder_that_says_where_they_come_from(
 
 @pytest.mark.parametrize("name", ["combination.jsonl", "test.jsonl"])
 @pytest.mark.parametrize("damage", [lambda content: content[:-9], lambda content: content + b"\n"])
-def test_damaged_files(tmp_path: Path, name: str, damage: Callable[[bytes], bytes]) -> None:
+def test_damaged_files(tmp_path, name, damage):
     written(tmp_path / "sets")
     path = tmp_path / "sets" / name
     path.write_bytes(damage(path.read_bytes()))
@@ -262,7 +257,7 @@ def test_damaged_files(tmp_path: Path, name: str, damage: Callable[[bytes], byte
     [{"kind": "adapter"}, {"schema": 2}, {"files": {}}, {"files": None}]
     + [{"aspect": each} for each in ("colour", "productivity", ["systematicity"])],
 )
-def test_another_manifest_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+def test_another_manifest_is_refused(tmp_path, change):
     written(tmp_path / "sets")
     path = tmp_path / "sets" / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()) | change))

@@ -4,7 +4,6 @@ import random
 from functools import partial
 from itertools import combinations
 from math import sqrt
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,12 +16,11 @@ from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
 from spor_tasks.aspects.systematicity import Overlaps, _largest_first, build
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.embedded import MINI
 from tests.support.strategies import pool, pools, sets, words_of
 
 
-def test_a_unit_stays_in_combination_and_room_is_made_within_the_limit() -> None:
+def test_a_unit_stays_in_combination_and_room_is_made_within_the_limit():
     for words, limit, combination in (
         # abx could only replace ay, and then nothing would show y.
         ("ay b ab abx yz z", 0.02, "ay b z"),
@@ -37,7 +35,7 @@ def test_a_unit_stays_in_combination_and_room_is_made_within_the_limit() -> None
 
 
 @pytest.mark.parametrize("words", [[], ["a", "b"], ["ab", "cd"]])
-def test_a_pool_without_a_possible_test_sample_is_an_error(words: list[str]) -> None:
+def test_a_pool_without_a_possible_test_sample_is_an_error(words):
     with pytest.raises(SplitError, match="no sample can be tested"):
         build(pool(words), random.Random(0))
     with pytest.raises(ConfigError, match="restarts: must be at least 1"):
@@ -47,7 +45,7 @@ def test_a_pool_without_a_possible_test_sample_is_an_error(words: list[str]) -> 
             search(pool(too_few), 0)
 
 
-def test_more_restarts_never_make_the_test_set_smaller() -> None:
+def test_more_restarts_never_make_the_test_set_smaller():
     samples = MINI.everything()
     pairs = [build(samples, random.Random(0), restarts) for restarts in (1, 4, 16)]
     sizes = [sum(len(sample.units) for sample in pair.test.samples) for pair in pairs]
@@ -55,7 +53,7 @@ def test_more_restarts_never_make_the_test_set_smaller() -> None:
     assert sizes[0] < sizes[-1]
 
 
-def algorithm_1(x: list[frozenset[DataUnit]], order: list[int]) -> tuple[set[int], set[int]]:
+def algorithm_1(x, order):
     """The paper's pseudocode, with indices for samples; returns Atom and the test set."""
     s, t, a, b = set(range(len(x))), set[int](), set[int](), set[int]()
     for i in order:
@@ -73,7 +71,7 @@ def algorithm_1(x: list[frozenset[DataUnit]], order: list[int]) -> tuple[set[int
 
 
 @given(pools(), st.integers(0, 100))
-def test_atom_and_test_set_are_those_of_the_pseudocode(pool: tuple[Sample, ...], seed: int) -> None:
+def test_atom_and_test_set_are_those_of_the_pseudocode(pool, seed):
     units = [frozenset(sample.units) for sample in pool]
     several = [i for i, held in enumerate(units) if len(held) > 1]
     order = _largest_first(several, units, random.Random(seed))
@@ -81,9 +79,7 @@ def test_atom_and_test_set_are_those_of_the_pseudocode(pool: tuple[Sample, ...],
 
 
 @given(pools(), pools(), pools())
-def test_the_invariants_are_counted_as_by_comparing_all_with_all(
-    atom: tuple[Sample, ...], combination: tuple[Sample, ...], test: tuple[Sample, ...]
-) -> None:
+def test_the_invariants_are_counted_as_by_comparing_all_with_all(atom, combination, test):
     pair = sets("systematicity", test, atom=atom, combination=combination)
     try:
         counts = check.systematicity(pair).counts
@@ -112,7 +108,7 @@ def test_the_invariants_are_counted_as_by_comparing_all_with_all(
     }
 
 
-def test_a_combination_that_shows_few_pairs_is_a_warning() -> None:
+def test_a_combination_that_shows_few_pairs_is_a_warning():
     atom, test = pool(["a", "b", "c", "d"]), pool(["abc", "cd"])
     few, enough = (
         check.check(sets("systematicity", test, atom=atom, combination=pool(words)))
@@ -125,13 +121,11 @@ def test_a_combination_that_shows_few_pairs_is_a_warning() -> None:
 
 
 @pytest.fixture(scope="module")
-def samples() -> tuple[Sample, ...]:
+def samples():
     return tuple(MINI.everything())
 
 
-def test_a_search_finds_these_very_sets_and_more_rounds_larger_ones(
-    samples: tuple[Sample, ...],
-) -> None:
+def test_a_search_finds_these_very_sets_and_more_rounds_larger_ones(samples):
     # Other sets on another machine or Python would mean that a search cannot be repeated.
     pair = search(samples, 4, rounds=2).pair
     assert pair.name[:3] == ("systematicity", "mini", "strict")
@@ -145,8 +139,8 @@ def test_a_search_finds_these_very_sets_and_more_rounds_larger_ones(
     assert len(found.pair.test.samples) > len(built.test.samples)
 
 
-def test_time_and_interrupts_end_a_search_with_its_best_round(samples: tuple[Sample, ...]) -> None:
-    def interrupt(_: int, __: int, best: str, needed: str | None = None) -> None:
+def test_time_and_interrupts_end_a_search_with_its_best_round(samples):
+    def interrupt(_, __, best, needed=None):
         if best or needed is None:
             raise KeyboardInterrupt
 
@@ -161,7 +155,7 @@ def test_time_and_interrupts_end_a_search_with_its_best_round(samples: tuple[Sam
         search(samples, 4, progress=interrupt)
 
 
-def recount(sets: Sets) -> dict[str, Any]:
+def recount(sets):
     """The totals from nothing but the allowed pairs and what was chosen."""
     pool = sets.pool
     items = range(len(pool.units))
@@ -199,7 +193,7 @@ def recount(sets: Sets) -> dict[str, Any]:
     }
 
 
-def assert_counts_are_right(sets: Sets) -> None:
+def assert_counts_are_right(sets):
     expected = recount(sets)
     items = range(len(sets.pool.units))
     assert [item for item in items if not sets.forbidden[item]] == expected.pop("test")
@@ -208,7 +202,7 @@ def assert_counts_are_right(sets: Sets) -> None:
     assert {name: getattr(sets, name) for name in expected} == expected
 
 
-def make_a_move(sets: Sets, rng: random.Random) -> None:
+def make_a_move(sets, rng):
     """Switch some pairs, or change the copies of an item in Combination."""
     pairs = range(len(sets.pool.with_pair))
     if pairs and rng.random() < 0.6:
@@ -220,7 +214,7 @@ def make_a_move(sets: Sets, rng: random.Random) -> None:
         sets.choose(item, rng.randint(0, sets.pool.copies[item]))
 
 
-def everything(sets: Sets) -> list[object]:
+def everything(sets):
     """All that a search can read, for comparing."""
     return [
         list(value) if isinstance(value := getattr(sets, name), list) else value
@@ -230,9 +224,7 @@ def everything(sets: Sets) -> list[object]:
 
 
 @given(pools(always=["ab"]), st.integers(0, 1_000))
-def test_counts_are_right_after_moves_and_a_move_back(
-    samples: tuple[Sample, ...], seed: int
-) -> None:
+def test_counts_are_right_after_moves_and_a_move_back(samples, seed):
     rng, sets = random.Random(seed), Sets(Pool(samples))
     for _ in range(12):
         make_a_move(sets, rng)

@@ -1,24 +1,22 @@
 """LogicNLG's sets and task files: which there are, that they are current, and what they show."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
-from spor_tasks.core.sample import Contrast, Sample, SetName, challenge_of
+from spor_tasks.core.sample import Contrast, SetName, challenge_of
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
-from tests.conftest import Patch
 from tests.support.pages import python_example
 
 
-def load(*name: str) -> tuple[Sample, ...]:
+def load(*name):
     return tuple(LOGICNLG.load(SetName("logicnlg", *name)).test.samples)
 
 
 @pytest.mark.usefixtures("logicnlg_dir")
-def test_the_sides_of_a_pair_are_as_published_and_in_strict_sets_under_one_prompt() -> None:
+def test_the_sides_of_a_pair_are_as_published_and_in_strict_sets_under_one_prompt():
     pairs = load("logicnlg", "published", "adversarial")
     strict_pairs = load("logicnlg", "strict", "adversarial")
     assert len(pairs) == len(strict_pairs) == 4_305
@@ -32,7 +30,7 @@ def test_the_sides_of_a_pair_are_as_published_and_in_strict_sets_under_one_promp
 
 
 @pytest.mark.usefixtures("logicnlg_dir")
-def test_the_challenge_has_columns_but_no_sentences() -> None:
+def test_the_challenge_has_columns_but_no_sentences():
     samples = load("logicnlg", "challenge")
     assert len(samples) == 4_875
     assert {sample.references for sample in samples} == {()}
@@ -43,7 +41,7 @@ def test_the_challenge_has_columns_but_no_sentences() -> None:
 
 @pytest.mark.skipif(host.IS_NEW, reason="the page reads files of lm-eval 0.4")
 @pytest.mark.usefixtures("logicnlg_dir")
-def test_samples_of_the_challenge_become_a_submission(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_samples_of_the_challenge_become_a_submission(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ("logicnlg_challenge", "logicnlg_adversarial_challenge")
     Evaluator("dummy").evaluate([{}], names, tmp_path / "results", limit=7)

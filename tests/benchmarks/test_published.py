@@ -1,7 +1,6 @@
 """The published numbers: each is a score of our sets, can be true, and fits the others."""
 
 from collections import defaultdict
-from collections.abc import Mapping
 
 import pytest
 
@@ -16,7 +15,7 @@ BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")
 AVERAGES = SetName("compmctg", "", "averages")
 
 
-def by_model(benchmark: str, name: SetName) -> Mapping[tuple[str, str], Mapping[str, float]]:
+def by_model(benchmark, name):
     """Return the scores of each system and arm."""
     found: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for line in lines(benchmark)[name]:
@@ -28,7 +27,7 @@ SETS = [(each, name) for each in BENCHMARKS for name in lines(each) if name != A
 
 
 @pytest.mark.parametrize(("benchmark", "name"), SETS)
-def test_numbers_are_scores_of_our_sets(benchmark: str, name: SetName) -> None:
+def test_numbers_are_scores_of_our_sets(benchmark, name):
     spec = registry().get("benchmark", benchmark).find(name)
     for (_, arm), scores in by_model(benchmark, name).items():
         assert arm in spec.arms
@@ -43,7 +42,7 @@ def test_numbers_are_scores_of_our_sets(benchmark: str, name: SetName) -> None:
                 assert value == pytest.approx(scores[gap.score] - scores[gap.subtracted])
 
 
-def test_shares_of_spor_add_up() -> None:
+def test_shares_of_spor_add_up():
     for name in lines("spor"):
         for scores in by_model("spor", name).values():
             if name.aspect == "rule_learnability":
@@ -52,7 +51,7 @@ def test_shares_of_spor_add_up() -> None:
                 assert scores.get(f"{kind}_pbh", 0) + scores.get(f"{kind}_poh", 0) <= 100
 
 
-def test_averages_are_those_of_their_rows_but_for_the_papers_slips() -> None:
+def test_averages_are_those_of_their_rows_but_for_the_papers_slips():
     for (model, _), printed in by_model("compmctg", AVERAGES).items():
         notes = {
             line["metric"]: float(line["note"].split()[-1])

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,13 +20,12 @@ from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
 from spor_tasks.report import tables
-from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document, csv_text, plain_text
 from tests.support import cell_runs, golden, table_runs
 from tests.support.pages import python_example
 
 
-def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone() -> None:
+def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone():
     greedy, beams = (
         yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._Loader)  # noqa: S506
         for name in ("_base", "_beam4")
@@ -37,14 +35,14 @@ def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def real(totto_dir: Path, folder: Path) -> Path:
+def real(totto_dir, folder):
     """The 30 real examples of the development set, and the test set without their references."""
     names = ("dev_25.jsonl", "dev_sample.jsonl")
     examples = "".join((totto_dir / name).read_text("utf-8") for name in names)
@@ -55,7 +53,7 @@ def real(totto_dir: Path, folder: Path) -> Path:
     return folder
 
 
-def run(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - as lm-eval
+def run(*names, **more):
     found: dict[str, Any] = simple_evaluate(
         model="dummy", tasks=list(names), task_manager=task_files.manager({}), **more
     )
@@ -63,7 +61,7 @@ def run(*names: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - as lm-eva
 
 
 @pytest.mark.usefixtures("real")
-def test_the_result_has_the_digest_of_the_test_set_that_no_file_names() -> None:
+def test_the_result_has_the_digest_of_the_test_set_that_no_file_names():
     result = run("totto")
     metadata, scores = result["configs"]["totto"]["metadata"], result["results"]["totto"]
     test = TOTTO.load(SetName("totto", "totto", "published")).test
@@ -76,7 +74,7 @@ def test_the_result_has_the_digest_of_the_test_set_that_no_file_names() -> None:
 
 
 @pytest.mark.skipif(host.IS_NEW, reason="the page reads files of lm-eval 0.4")
-def test_samples_of_the_test_set_become_a_submission(real: Path) -> None:
+def test_samples_of_the_test_set_become_a_submission(real):
     Evaluator("dummy").evaluate([{}], ["totto_test"], real / "results")
     exec(python_example("totto.md", "totto_test"), {})  # noqa: S102
     lines = (real / "totto_test.txt").read_text("utf-8").split("\n")
@@ -85,7 +83,7 @@ def test_samples_of_the_test_set_become_a_submission(real: Path) -> None:
     assert all(lines)
 
 
-def test_demonstrations_are_of_the_training_set(real: Path, totto_dir: Path) -> None:
+def test_demonstrations_are_of_the_training_set(real, totto_dir):
     shutil.copy(totto_dir / "train_sample.jsonl", real / "totto_train_data.jsonl")
     result = run("totto_icl_train", num_fewshot=2, log_samples=True)
     prompt = result["samples"]["totto_icl_train"][0]["arguments"][0][0]
@@ -99,7 +97,7 @@ OUTPUTS = [sample.references[-1] for sample in SAMPLES]
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("totto")
     for part in (None, "subtable", "fulltable_metadata", "fulltable"):
         task = "_".join(filter(None, ["totto", part]))
@@ -107,7 +105,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return report.collect([folder])
 
 
-def test_tables_are_the_golden_ones(whole: Report, tmp_path: Path) -> None:
+def test_tables_are_the_golden_ones(whole, tmp_path):
     assert not [problem for problem in whole.problems if problem.lost]
     for part in (None, "subtable"):  # a model without some scores
         task = "_".join(filter(None, ["totto", part]))
@@ -123,7 +121,7 @@ def test_tables_are_the_golden_ones(whole: Report, tmp_path: Path) -> None:
     golden.same("totto.txt", "\n\n".join(texts) + "\n")
 
 
-def test_a_gap_is_in_the_files_but_on_no_board(whole: Report, tmp_path: Path) -> None:
+def test_a_gap_is_in_the_files_but_on_no_board(whole, tmp_path):
     gap = Gap("totto_parent_nonoverlap", "totto_parent_overlap").name
     rows = list(csv.DictReader(io.StringIO(csv_text(tables.document(whole)))))
     (row,) = (

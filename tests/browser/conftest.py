@@ -2,14 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 from spor_tasks import report
-from tests.browser.steps import DESKTOP, Opener, settle
+from tests.browser.steps import DESKTOP, settle
 from tests.support import invented_runs
 
 # Set where a browser must be at hand: a test that would skip for want of one then fails.
@@ -19,7 +17,7 @@ _SWITCHES = "no-sandbox disable-gpu disable-quic no-first-run disable-background
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium():
     """The browser; it is closed before other tests, for Playwright keeps an event loop running."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
@@ -35,7 +33,7 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report_page(tmp_path_factory):
     """The page of invented runs of all aspects."""
     folder = tmp_path_factory.mktemp("report")
     report.write([invented_runs.write(folder / "runs")], folder)
@@ -43,16 +41,11 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def open_page(chromium: Browser, report_page: Path) -> Iterator[Opener]:
+def open_page(chromium, report_page):
     """Open a page; in the end nothing may have gone wrong in it, or left it."""
     contexts, faults, requested = [], [], []
 
-    def opened(
-        address: str = "",
-        size: tuple[int, int] = DESKTOP,
-        scheme: str = "light",
-        file: Path = report_page,
-    ) -> Page:
+    def opened(address="", size=DESKTOP, scheme="light", file=report_page):
         screen = {"width": size[0], "height": size[1]}
         context = chromium.new_context(viewport=screen, color_scheme=scheme)
         contexts.append(context)

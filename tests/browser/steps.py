@@ -1,13 +1,10 @@
 """What people do with the page, and see of it."""
 
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
 DESKTOP, PHONE = (1280, 900), (390, 800)
-
-Opener = Callable[..., Page]
 
 
 # Texts of rows and of the chosen sample are unpacked after the list stands.

@@ -3,25 +3,25 @@
 import re
 from itertools import product
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.steps import DESKTOP, PHONE, Opener, choose, count, shown
+from tests.browser.steps import DESKTOP, PHONE, choose, count, shown
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE
 
 ALL = 18 * 24  # nine arms of two models, and as many samples of each
 
 
-def kind(page: Page, name: str) -> None:
+def kind(page, name):
     page.locator("#kinds label", has_text=re.compile(rf"^{re.escape(name)}[\d,]+$")).click()
 
 
-def test_a_table_sorts_by_numbers_and_by_words_with_empty_cells_last(open_page: Opener) -> None:
+def test_a_table_sorts_by_numbers_and_by_words_with_empty_cells_last(open_page):
     page = open_page()
     table = page.locator("#tables table").first
     header = table.locator("th", has_text="Atom").first
     cells = table.locator("tbody:first-of-type td:nth-child(4)")
 
-    def values() -> list[float]:
+    def values():
         return cells.evaluate_all("all => all.map((cell) => +cell.dataset.value)")
 
     header.locator("button").click()
@@ -36,7 +36,7 @@ def test_a_table_sorts_by_numbers_and_by_words_with_empty_cells_last(open_page: 
     assert table.locator("tbody th").first.inner_text() == "base"
 
 
-def test_the_list_has_the_samples_that_filters_and_kinds_of_error_leave(open_page: Opener) -> None:
+def test_the_list_has_the_samples_that_filters_and_kinds_of_error_leave(open_page):
     page = open_page()
     assert count(page) == ALL
     assert page.locator(".row").count() == 100
@@ -69,7 +69,7 @@ def test_the_list_has_the_samples_that_filters_and_kinds_of_error_leave(open_pag
     assert set(page.locator(".row .text").all_inner_texts()) <= {"", "no output"}
 
 
-def test_search_finds_words_of_outputs_units_and_references(open_page: Opener) -> None:
+def test_search_finds_words_of_outputs_units_and_references(open_page):
     page = open_page()
     page.locator("#query").fill("astral letter")
     expect(page.locator("#count")).not_to_have_text(re.compile(rf"^{ALL}"))
@@ -85,7 +85,7 @@ def test_search_finds_words_of_outputs_units_and_references(open_page: Opener) -
     expect(page.locator("#count")).to_have_text(f"{ALL} samples")
 
 
-def test_two_outputs_stand_side_by_side_with_their_marks(open_page: Opener) -> None:
+def test_two_outputs_stand_side_by_side_with_their_marks(open_page):
     page = open_page("#arm=atom&model=base&kind=fine")
     expect(page.locator("#list .fine").first).to_have_text("✓ all values found")
     cards = page.locator(".outputs")
@@ -105,7 +105,7 @@ def test_two_outputs_stand_side_by_side_with_their_marks(open_page: Opener) -> N
     expect(cards.locator("h4").nth(1)).to_have_text("base · as is")
 
 
-def test_samples_are_ordered_by_score_and_by_gap(open_page: Opener) -> None:
+def test_samples_are_ordered_by_score_and_by_gap(open_page):
     page = open_page("#arm=atom&model=base")
     choose(page, "order", "lowest score")
     scores = [float(text) for text in page.locator(".row .value").all_inner_texts()]
@@ -124,7 +124,7 @@ def test_samples_are_ordered_by_score_and_by_gap(open_page: Opener) -> None:
     assert gaps[0] > gaps[-1]
 
 
-def test_samples_of_other_aspects_show_their_orders_and_phrases(open_page: Opener) -> None:
+def test_samples_of_other_aspects_show_their_orders_and_phrases(open_page):
     page = open_page("#part=main&beside=none")
     assert page.locator(".outputs .output").count() == 2
     orders = ["Output for input order 0 1", "Output for input order 1 0"]
@@ -136,7 +136,7 @@ def test_samples_of_other_aspects_show_their_orders_and_phrases(open_page: Opene
     expect(page.locator(".note", has_text="leaked:").first).to_be_visible()
 
 
-def test_everything_can_be_done_with_the_keyboard(open_page: Opener) -> None:
+def test_everything_can_be_done_with_the_keyboard(open_page):
     page = open_page()
     for number, key in ((1, "j"), (2, "j"), (1, "k")):
         page.keyboard.press(key)
@@ -156,7 +156,7 @@ def test_everything_can_be_done_with_the_keyboard(open_page: Opener) -> None:
     expect(page.locator("#sample.plain")).to_be_attached()
 
 
-def test_all_that_models_wrote_is_text_that_is_seen(open_page: Opener) -> None:
+def test_all_that_models_wrote_is_text_that_is_seen(open_page):
     page = open_page()
     output, query = page.locator("#sample .output").first, page.locator("#query")
     for hostile in HOSTILE:
@@ -193,7 +193,7 @@ _UNSEEN = r"""() => {
 }"""
 
 
-def test_the_address_keeps_filters_and_sample_and_may_make_no_sense(open_page: Opener) -> None:
+def test_the_address_keeps_filters_and_sample_and_may_make_no_sense(open_page):
     page = open_page()
     choose(page, "arm", "match")
     page.locator("#query").fill("basin")
@@ -213,7 +213,7 @@ def test_the_address_keeps_filters_and_sample_and_may_make_no_sense(open_page: O
         expect(page.locator("#kinds :checked")).to_have_count(1)
 
 
-def test_the_page_fits_every_screen_and_what_it_has_is_named(open_page: Opener) -> None:
+def test_the_page_fits_every_screen_and_what_it_has_is_named(open_page):
     for size, part in product((DESKTOP, PHONE), ("part=main", "aspect=rule+learnability")):
         page = open_page(f"#{part}", size)
         expect(page.locator("#sample .output").first).to_be_visible()

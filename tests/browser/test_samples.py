@@ -1,30 +1,25 @@
 """Kinds of samples in a real browser: tables, cells, pairs of texts, attributes, twins."""
 
-from collections.abc import Callable
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from spor_tasks import report
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.report import plots
-from tests.browser.steps import PHONE, Opener, choose, shown
-from tests.conftest import Patch
+from tests.browser.steps import PHONE, choose, shown
 from tests.support import attribute_runs, cell_runs, table_runs, twin_runs
 from tests.support.invented_runs import HOSTILE
 
-Reported = Callable[[Callable[[Path], object]], Opener]
-
 
 @pytest.fixture
-def reported(tmp_path: Path, open_page: Opener, monkeypatch: Patch) -> Reported:
+def reported(tmp_path, open_page, monkeypatch):
     """Report runs that a function writes, without plots, which take seconds; return the opener."""
     monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
-    def made(write: Callable[[Path], object]) -> Opener:
+    def made(write):
         write(tmp_path / "runs")
         report.write([tmp_path / "runs"], tmp_path)
         return partial(open_page, file=tmp_path / report.PAGE)
@@ -32,11 +27,11 @@ def reported(tmp_path: Path, open_page: Opener, monkeypatch: Patch) -> Reported:
     return made
 
 
-def fits(page: Page) -> bool:
+def fits(page):
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
-def test_attributes_are_compared_with_the_requested_ones(reported: Reported) -> None:
+def test_attributes_are_compared_with_the_requested_ones(reported):
     page = reported(attribute_runs.write)("#sample=0")
     judged = page.locator("#sample .note", has_text="judged as")
     text = "judged as: sentiment Negative, tense Past (requested: Present), topic Food"
@@ -52,7 +47,7 @@ def test_attributes_are_compared_with_the_requested_ones(reported: Reported) -> 
     assert judged.locator("script, img").count() == 0
 
 
-def test_highlighted_cells_say_what_the_output_expresses(reported: Reported) -> None:
+def test_highlighted_cells_say_what_the_output_expresses(reported):
     samples = TOTTO_MINI.part("test")[:4]
     outputs = [samples[0].references[0], "Nothing.", "Nothing.", "Nothing."]
     harmful = cell_runs.harmful()
@@ -73,7 +68,7 @@ def test_highlighted_cells_say_what_the_output_expresses(reported: Reported) -> 
     expect(page.locator("#count")).to_have_text("1 of 4 samples")
 
 
-def test_tables_show_linked_columns_and_pairs_their_likelier_text(reported: Reported) -> None:
+def test_tables_show_linked_columns_and_pairs_their_likelier_text(reported):
     opened = reported(table_runs.write)
     page = opened("#sample=0")
     heads = page.locator(".cells th.about-0").all_inner_texts()
@@ -93,7 +88,7 @@ def test_tables_show_linked_columns_and_pairs_their_likelier_text(reported: Repo
     expect(page.locator("#sample .fault")).to_have_count(0)
 
 
-def test_each_output_names_its_side_and_order(reported: Reported) -> None:
+def test_each_output_names_its_side_and_order(reported):
     run = twin_runs.spec_of("order_invariance", "main"), twin_runs.OUTPUTS, "original", 0.0
     page = reported(lambda folder: twin_runs.write_run(folder, *run))("#beside=none")
     sides = product(("the original", "the twin"), ("0 1", "1 0"))

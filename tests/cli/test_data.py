@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 from contextlib import redirect_stderr
-from pathlib import Path
 
 import pytest
 
@@ -15,19 +14,18 @@ from spor_tasks.aspects import check, folder
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli import progress
 from spor_tasks.corpora import sources
-from tests.conftest import Spor
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import pool, sets
 
 BUILD = "data build --corpus=mini --aspect"
 
 
-def contents(path: Path) -> dict[str, bytes]:
+def contents(path):
     return {file.name: file.read_bytes() for file in path.iterdir()}
 
 
 @pytest.mark.parametrize("aspect", ARMS)
-def test_built_sets_pass_the_check_and_stay(tmp_path: Path, spor: Spor, aspect: str) -> None:
+def test_built_sets_pass_the_check_and_stay(tmp_path, spor, aspect):
     path, again = tmp_path / "sets", tmp_path / "again"
     built = spor(f"{BUILD} {aspect} --out {path}")
     assert {file.stem for file in path.iterdir()} == {*ARMS[aspect], "test", "manifest"}
@@ -47,14 +45,14 @@ def test_built_sets_pass_the_check_and_stay(tmp_path: Path, spor: Spor, aspect: 
     assert {file.stem for file in path.iterdir()} == {"original", "test", "manifest"}
 
 
-def build_with_a_log(log: Path, best: Path) -> int:
+def build_with_a_log(log, best):
     """Build as a command does whose standard error is a file, where a line is soon written."""
     progress._LINES_SECONDS = 0.01
     with log.open("w") as file, redirect_stderr(file):
         return cli.main([*BUILD.split(), "systematicity", "--search", f"--out={best}"])
 
 
-def test_an_interrupted_search_writes_the_best_sets(tmp_path: Path, spor: Spor) -> None:
+def test_an_interrupted_search_writes_the_best_sets(tmp_path, spor):
     log, best, again = (tmp_path / name for name in ("log", "best", "again"))
     log.touch()
     process = forked(build_with_a_log, log, best)
@@ -69,7 +67,7 @@ def test_an_interrupted_search_writes_the_best_sets(tmp_path: Path, spor: Spor) 
     assert contents(again) == contents(best)
 
 
-def test_a_refused_build_leaves_nothing(tmp_path: Path, spor: Spor) -> None:
+def test_a_refused_build_leaves_nothing(tmp_path, spor):
     for wrong in ("--seconds=-3", "--seconds=soon", "--rounds=0"):
         spor(f"{BUILD} systematicity --search --out {tmp_path}/sets {wrong}", ends=2)
     printed = spor(f"{BUILD} productivity --part=n5 --out {tmp_path}/sets", ends=2)
@@ -77,7 +75,7 @@ def test_a_refused_build_leaves_nothing(tmp_path: Path, spor: Spor) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_violations_are_printed_with_their_samples(tmp_path: Path, spor: Spor) -> None:
+def test_violations_are_printed_with_their_samples(tmp_path, spor):
     """Atom holds the one test sample."""
     path = tmp_path / "leaking"
     pair = sets("systematicity", pool(["ab"]), atom=pool(["c", "ab"]), combination=pool(["ab"]))
@@ -102,7 +100,7 @@ def test_violations_are_printed_with_their_samples(tmp_path: Path, spor: Spor) -
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
-def test_the_flaws_of_the_published_webnlg_sets_are_found(spor: Spor) -> None:
+def test_the_flaws_of_the_published_webnlg_sets_are_found(spor):
     printed = spor("data check published:systematicity:webnlg published:systematicity:e2e", ends=1)
     webnlg, e2e = printed.split("published:systematicity:e2e")
     assert re.findall(r"(≠ .*|\d+ in (?:atom|test)):?", webnlg) == [
@@ -117,9 +115,7 @@ def test_the_flaws_of_the_published_webnlg_sets_are_found(spor: Spor) -> None:
 
 
 @pytest.mark.real_data
-def test_a_local_copy_is_fetched(
-    data_dir: Path, totto_dir: Path, tmp_path: Path, spor: Spor
-) -> None:
+def test_a_local_copy_is_fetched(data_dir, totto_dir, tmp_path, spor):
     source = tmp_path / "source"
     source.mkdir()
     for name in sources.TOTTO.files:
@@ -135,7 +131,7 @@ def test_a_local_copy_is_fetched(
             assert licence in printed
 
 
-def test_a_corpus_that_no_program_can_fetch_names_its_address(tmp_path: Path, spor: Spor) -> None:
+def test_a_corpus_that_no_program_can_fetch_names_its_address(tmp_path, spor):
     source, fetch = tmp_path / "source", f"data fetch --corpus yelp --to {tmp_path}/yelp"
     error = spor(fetch, ends=2)
     assert sources.COMPMCTG.url in error

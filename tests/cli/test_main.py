@@ -15,10 +15,9 @@ from spor_tasks import __version__, cli
 from spor_tasks.cli import progress
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import stubs, task_files
-from tests.conftest import Captured, Patch, Spor
 
 
-def test_the_parser_ends_with_its_status(spor: Spor) -> None:
+def test_the_parser_ends_with_its_status(spor):
     assert spor("--version") == f"spor {__version__}\n"
     for words, printed in (
         ("", "usage: spor"),
@@ -37,20 +36,18 @@ def test_the_parser_ends_with_its_status(spor: Spor) -> None:
         (KeyboardInterrupt(), 130, "interrupted"),
     ],
 )
-def test_errors_have_no_traceback(
-    error: BaseException, status: int, printed: str, capsys: Captured
-) -> None:
+def test_errors_have_no_traceback(error, status, printed, capsys):
     with patch.object(stubs, "folder", side_effect=error):
         assert cli.main(["tasks", "register"]) == status
     assert capsys.readouterr() == ("", f"{printed}\n")
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def shown(monkeypatch: Patch, stream: io.StringIO, pause: float) -> str:
+def shown(monkeypatch, stream, pause):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "_SECONDS", 0.05)
     monkeypatch.setattr(progress, "_LINES_SECONDS", 0.05)
@@ -61,7 +58,7 @@ def shown(monkeypatch: Patch, stream: io.StringIO, pause: float) -> str:
     return stream.getvalue()
 
 
-def test_long_work_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch: Patch) -> None:
+def test_long_work_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch):
     bar = shown(monkeypatch, Terminal(), 0.2)
     for part in (r"counting\u001b[2J:  50%|", r", best 6 \u001b[2J]", " 6/12 ["):
         assert part in bar
@@ -73,7 +70,7 @@ def test_long_work_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch: Patch
         assert "counting" not in shown(monkeypatch, stream, 0)
 
 
-def test_the_tasks_are_listed_by_corpus_and_one_by_one(spor: Spor) -> None:
+def test_the_tasks_are_listed_by_corpus_and_one_by_one(spor):
     assert any(Path(spor("tasks path")[:-1]).rglob("spor_systematicity_mini.yaml"))
     lines = spor("tasks list").splitlines()
     assert len(lines) <= 3 * 24
@@ -93,7 +90,7 @@ def test_the_tasks_are_listed_by_corpus_and_one_by_one(spor: Spor) -> None:
     )
 
 
-def test_tasks_are_registered_and_removed(tmp_path: Path, monkeypatch: Patch, spor: Spor) -> None:
+def test_tasks_are_registered_and_removed(tmp_path, monkeypatch, spor):
     package = tmp_path / "lm_eval"
     package.mkdir()
     (package / "__init__.py").touch()

@@ -1,12 +1,10 @@
 """`spor score`: what it prints, what it reads, and how it fails."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from spor_tasks import cli
-from tests.conftest import Captured, Spor
 from tests.support.classifiers import save_bert, save_gpt2
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
@@ -15,12 +13,12 @@ UNSAID = {**ROW, "output": "Nothing of it."}
 CWIO = "--metric cwio --corpus e2e"
 
 
-def write(path: Path, *rows: object) -> str:
+def write(path, *rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
 
 
-def test_scores_stand_in_a_table_over_their_signature(tmp_path: Path, spor: Spor) -> None:
+def test_scores_stand_in_a_table_over_their_signature(tmp_path, spor):
     printed = spor(f"score {write(tmp_path / 'outputs', ROW, UNSAID)} {CWIO}")
     head, *rows, blank, signature = printed.splitlines()
     assert head.split() == ["score", "value", "n", "unscored"]
@@ -33,7 +31,7 @@ def test_scores_stand_in_a_table_over_their_signature(tmp_path: Path, spor: Spor
     assert signature.startswith("cwio|")
 
 
-def test_intervals_and_paired_tests_are_printed(tmp_path: Path, spor: Spor) -> None:
+def test_intervals_and_paired_tests_are_printed(tmp_path, spor):
     file, other = (
         write(tmp_path / name, row, {**row, "data": [CAFE[0], ["near", "quayside"]]})
         for name, row in (("ours", ROW), ("theirs", UNSAID))
@@ -47,7 +45,7 @@ def test_intervals_and_paired_tests_are_printed(tmp_path: Path, spor: Spor) -> N
     assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
 
 
-def test_json_has_signatures_and_null_without_a_value(tmp_path: Path, spor: Spor) -> None:
+def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
     file = write(tmp_path / "outputs", UNSAID)
     printed = spor(f"score {file} {CWIO} --json --interval --compare {file}")
     result = json.loads(printed, parse_constant=pytest.fail)
@@ -60,7 +58,7 @@ def test_json_has_signatures_and_null_without_a_value(tmp_path: Path, spor: Spor
     assert result["comparisons"]["cwio"]["n"] == 1
 
 
-def test_filters_cut_before_scoring(tmp_path: Path, spor: Spor) -> None:
+def test_filters_cut_before_scoring(tmp_path, spor):
     output = "<think>\nOf what?</think>\nIt is:\nBasque food.\nBy the quayside."
     file = write(tmp_path / "outputs", {**ROW, "output": output})
     chain = "strip_reasoning,strip_preamble,first_line"
@@ -82,14 +80,12 @@ MCTG = "--metric compmctg --corpus yelp"
 
 
 @pytest.fixture
-def labelled(tmp_path: Path) -> str:
+def labelled(tmp_path):
     rows = [{"text": text, **VALUES, "unseen": bool(i)} for i, text in enumerate(TEXTS)]
     return write(tmp_path / "labelled.jsonl", *rows)
 
 
-def test_accuracy_dist_and_perplexity_stand_together(
-    labelled: str, tmp_path: Path, spor: Spor
-) -> None:
+def test_accuracy_dist_and_perplexity_stand_together(labelled, tmp_path, spor):
     for aspect in VALUES:
         save_bert(tmp_path / "classifiers" / aspect)
     models = f"--classifiers {tmp_path}/classifiers --ppl-model {save_gpt2(tmp_path / 'gpt2', 0)}"
@@ -105,7 +101,7 @@ def test_accuracy_dist_and_perplexity_stand_together(
     assert first["dist_3"][1] == len(TEXTS[0].split()) - 2
 
 
-def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured) -> None:
+def test_without_classifiers_accuracy_is_missing(labelled, capsys):
     assert cli.main(["score", labelled, *MCTG.split(), "--device", "cpu"]) == 0
     printed = capsys.readouterr()
     assert "--classifiers" in printed.err
@@ -124,5 +120,5 @@ def test_without_classifiers_accuracy_is_missing(labelled: str, capsys: Captured
         "--metric=distinct --corpus=yelp --filter=first_line,last_line",
     ],
 )
-def test_wrong_options_are_refused(labelled: str, options: str, spor: Spor) -> None:
+def test_wrong_options_are_refused(labelled, options, spor):
     assert spor(f"score {labelled} {options}", ends=2).startswith("error: ")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import Gap, Sets, SetSpec
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
@@ -25,15 +25,15 @@ NAMES = (REPOSITORY / "tests" / "data" / "tasks.txt").read_text("utf-8").splitli
 """The names of all tasks and tags, which people type."""
 
 
-def benchmark_of(spec: SetSpec) -> Sets:
+def benchmark_of(spec):
     return BENCHMARKS[spec.benchmark]
 
 
-def test_names_and_tasks_are_unique() -> None:
+def test_names_and_tasks_are_unique():
     assert len({spec.name for spec in SPECS}) == len({spec.task for spec in SPECS}) == len(SPECS)
 
 
-def test_all_tasks_and_tags_are_these_and_lm_eval_has_them() -> None:
+def test_all_tasks_and_tags_are_these_and_lm_eval_has_them():
     files, manager = task_files.files(), task_files.manager()
     tags = {tag for file in files for tag in file.tags}
     assert sorted([*(file.name for file in files), *(f"tag {tag}" for tag in tags)]) == NAMES
@@ -42,7 +42,7 @@ def test_all_tasks_and_tags_are_these_and_lm_eval_has_them() -> None:
 
 
 @pytest.mark.parametrize("sets", BENCHMARKS.values(), ids=BENCHMARKS.keys())
-def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets: Sets) -> None:
+def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets):
     for spec in sets.sets():
         assert sets.find(spec.name) == spec
         with pytest.raises(SplitError) as caught:
@@ -58,7 +58,7 @@ def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets: Sets)
 
 
 @pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
-def test_sets_of_embedded_corpora_are_as_declared(spec: SetSpec) -> None:
+def test_sets_of_embedded_corpora_are_as_declared(spec):
     pair = benchmark_of(spec).load(spec.name)
     assert benchmark_of(spec).load(spec.name) is pair
     assert pair.name == spec.name
@@ -71,14 +71,14 @@ def test_sets_of_embedded_corpora_are_as_declared(spec: SetSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
-def test_metrics_have_every_shown_score_once(spec: SetSpec) -> None:
+def test_metrics_have_every_shown_score_once(spec):
     metrics = map(metric, registry().names("metric"))
     names = [name for each in metrics for name in adapt.scores_of(each, spec)]
     assert len({*names}) == len(names)
     assert {name for name in spec.displayed if not Gap.parse(name)} <= {*names}
 
 
-def test_tasks_without_a_training_set_demonstrate_nothing() -> None:
+def test_tasks_without_a_training_set_demonstrate_nothing():
     tasks = {spec.task: load(spec.task) for spec in EMBEDDED}  # with filters that exist
     without = [spec for spec in EMBEDDED if not benchmark_of(spec).load(spec.name).arms]
     assert without
@@ -89,7 +89,7 @@ def test_tasks_without_a_training_set_demonstrate_nothing() -> None:
         assert caught.value.remedy
 
 
-def test_sets_with_arms_under_one_name_have_the_same_arms() -> None:
+def test_sets_with_arms_under_one_name_have_the_same_arms():
     arms: dict[tuple[SetName, str], str] = {}
     for spec in EMBEDDED:
         pair = benchmark_of(spec).load(spec.name)
@@ -99,7 +99,7 @@ def test_sets_with_arms_under_one_name_have_the_same_arms() -> None:
 
 
 @pytest.mark.parametrize("pinned", ["none", soak("logicnlg")])
-def test_task_files_are_those_of_the_generator(pinned: str, request: pytest.FixtureRequest) -> None:
+def test_task_files_are_those_of_the_generator(pinned, request):
     """Those of other corpora without the digest of the test set, which loading them checks."""
     if pinned == "logicnlg":
         request.getfixturevalue("logicnlg_dir")
@@ -122,6 +122,6 @@ def test_task_files_are_those_of_the_generator(pinned: str, request: pytest.Fixt
 
 
 @pytest.mark.parametrize("name", ["totto", "logicnlg"])
-def test_the_page_of_a_benchmark_lists_every_task(name: str) -> None:
+def test_the_page_of_a_benchmark_lists_every_task(name):
     page = (REPOSITORY / "docs" / f"{name}.md").read_text("utf-8")
     assert [spec.task for spec in BENCHMARKS[name].sets() if f"`{spec.task}`" not in page] == []

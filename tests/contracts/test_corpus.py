@@ -10,7 +10,6 @@ import pytest
 from spor_tasks.core.codec import doc_of, sample_of
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, Sample
 from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.prompts.styles import prompt
@@ -39,13 +38,13 @@ SHOWN = 500  # samples of each part that are linearized
 
 
 @pytest.fixture(scope="module", params=EVERY)
-def corpus(request: pytest.FixtureRequest) -> Corpus:
+def corpus(request):
     found: Corpus = registry().get("corpus", request.param)
     return found
 
 
 @pytest.fixture(scope="module")
-def totto_files(totto_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def totto_files(totto_dir, tmp_path_factory):
     """The real examples at hand, under the names of the published files."""
     folder = tmp_path_factory.mktemp("totto")
     for part, name in zip(("train_sample", "dev_25"), TOTTO.files, strict=False):
@@ -54,13 +53,13 @@ def totto_files(totto_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 @pytest.fixture(scope="module")
-def compmctg_files(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compmctg_files(data_dir, tmp_path_factory):
     """The published test cases, which are generated texts, under the names of the datasets."""
     return compmctg.write_datasets(tmp_path_factory.mktemp("compmctg"), data_dir)
 
 
 @pytest.fixture(scope="module")
-def folder(corpus: Corpus, request: pytest.FixtureRequest) -> Path | None:
+def folder(corpus, request):
     if corpus.name in IN_NO_FILE:
         return None
     found: Path = request.getfixturevalue(FOLDERS.get(corpus.name, "data_dir"))
@@ -68,23 +67,21 @@ def folder(corpus: Corpus, request: pytest.FixtureRequest) -> Path | None:
 
 
 @pytest.fixture(scope="module")
-def read(corpus: Corpus, folder: Path | None) -> CorpusSamples:
+def read(corpus, folder):
     return corpus.read(folder)
 
 
 @pytest.fixture(scope="module")
-def shown(read: CorpusSamples) -> tuple[Sample, ...]:
+def shown(read):
     return (*read.train[:SHOWN], *read.test[:SHOWN])
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_the_name_that_it_is_registered_by(name: str) -> None:
+def test_it_has_the_name_that_it_is_registered_by(name):
     assert registry().get("corpus", name).name == name
 
 
-def test_its_samples_have_its_name_an_id_units_of_one_kind_and_no_challenge(
-    corpus: Corpus, folder: Path | None, read: CorpusSamples
-) -> None:
+def test_its_samples_have_its_name_an_id_units_of_one_kind_and_no_challenge(corpus, folder, read):
     assert corpus.read(folder) == read
     assert {read.name, *(sample.corpus for sample in read.samples)} == {corpus.name}
     for part in (read.train, read.test):
@@ -97,9 +94,7 @@ def test_its_samples_have_its_name_an_id_units_of_one_kind_and_no_challenge(
     assert all(sample_of(doc_of(sample)) == sample for sample in read.samples)
 
 
-def test_everything_holds_at_least_what_sets_are_built_from(
-    corpus: Corpus, folder: Path | None, read: CorpusSamples
-) -> None:
+def test_everything_holds_at_least_what_sets_are_built_from(corpus, folder, read):
     everything = corpus.everything(folder)
     sources = read.test if corpus.name == "totto" else read.samples  # too many for the memory
     assert {sample.units for sample in sources} <= {sample.units for sample in everything}
@@ -107,7 +102,7 @@ def test_everything_holds_at_least_what_sets_are_built_from(
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - IN_NO_FILE))
-def test_files_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
+def test_files_that_are_not_there_are_named(name, tmp_path):
     with pytest.raises(CorpusError) as error:
         registry().get("corpus", name).read(tmp_path)
     assert error.value.where
@@ -115,9 +110,7 @@ def test_files_that_are_not_there_are_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_prompt_shows_every_unit_in_order_and_nothing_of_the_references(
-    corpus: Corpus, shown: tuple[Sample, ...], style: Style
-) -> None:
+def test_a_prompt_shows_every_unit_in_order_and_nothing_of_the_references(corpus, shown, style):
     parts = slice(corpus.name in OF_CELLS | OF_WORDS, 1 if corpus.name in OF_TABLES else None)
     for sample in shown:
         text = corpus.linearize(sample, style)
@@ -129,7 +122,7 @@ def test_a_prompt_shows_every_unit_in_order_and_nothing_of_the_references(
             assert text != corpus.linearize(turned, style)
 
 
-def test_another_style_is_an_error(corpus: Corpus, shown: tuple[Sample, ...]) -> None:
+def test_another_style_is_an_error(corpus, shown):
     with pytest.raises(ConfigError) as error:
         corpus.linearize(shown[0], "chat")  # type: ignore[arg-type]
     assert error.value.remedy

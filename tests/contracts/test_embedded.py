@@ -3,14 +3,12 @@
 import gzip
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from spor_tasks.core import digests
 from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.core.table import Table
-from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI, MINI, TOTTO_MINI
 from spor_tasks.corpora.embedded.attributes import is_readable, values_of
@@ -29,7 +27,7 @@ DIGESTS = {
 
 
 @pytest.mark.parametrize("corpus", CORPORA, ids=DIGESTS)
-def test_a_corpus_has_its_digest_and_no_sample_of_a_part_in_another_one(corpus: Corpus) -> None:
+def test_a_corpus_has_its_digest_and_no_sample_of_a_part_in_another_one(corpus):
     everything = corpus.everything()
     assert digests.digest(everything) == DIGESTS[corpus.name]
     if corpus is not COMPMCTG_MINI:  # texts of two seeds, some of which are equal
@@ -42,7 +40,7 @@ def test_a_corpus_has_its_digest_and_no_sample_of_a_part_in_another_one(corpus: 
 # --- Attributes -----------------------------------------------------------------------------------
 
 
-def test_the_words_of_every_text_say_its_values() -> None:
+def test_the_words_of_every_text_say_its_values():
     for sample in (*COMPMCTG_MINI.everything(), *COMPMCTG_MINI.part("held_out")):
         assert is_readable(sample.target)
         assert tuple(values_of(sample.target).values()) == combination_in(sample)
@@ -60,9 +58,7 @@ def test_the_words_of_every_text_say_its_values() -> None:
         ("", (None, None, None), False),
     ],
 )
-def test_missing_and_contradicting_words_have_no_value(
-    text: str, values: tuple[str | None, ...], readable: object
-) -> None:
+def test_missing_and_contradicting_words_have_no_value(text, values, readable):
     assert tuple(values_of(text).values()) == values
     assert is_readable(text) is readable
 
@@ -79,7 +75,7 @@ ONLY = (
 )
 
 
-def test_statements_mean_their_programs_and_their_counterparts_are_false() -> None:
+def test_statements_mean_their_programs_and_their_counterparts_are_false():
     for sample in LOGICNLG_MINI.everything():
         for text in (sample.target, sample.target.upper().replace(" .", "."), f"\n{sample.target}"):
             found = meaning(text, table_of(sample))
@@ -104,7 +100,7 @@ def test_statements_mean_their_programs_and_their_counterparts_are_false() -> No
         ("every baker has fewer than 19 coins .", "all_less{all_rows; coins; 19}"),
     ],
 )
-def test_a_statement_means_a_program(text: str, program: str) -> None:
+def test_a_statement_means_a_program(text, program):
     found = parse(text, TABLE)
     assert found
     assert found.program == program
@@ -131,7 +127,7 @@ def test_a_statement_means_a_program(text: str, program: str) -> None:
         "every <person> has <op> than <number> <things> .",
     ],
 )
-def test_a_text_outside_the_language_has_no_meaning(text: str) -> None:
+def test_a_text_outside_the_language_has_no_meaning(text):
     assert meaning(text, TABLE) is None
 
 
@@ -144,14 +140,14 @@ def test_a_text_outside_the_language_has_no_meaning(text: str) -> None:
         Table(("baker", "town", "coins"), ((), ("Ann",))),
     ],
 )
-def test_nothing_is_stated_about_a_table_without_its_cells(table: Table) -> None:
+def test_nothing_is_stated_about_a_table_without_its_cells(table):
     assert parse("Ann is the only baker from Selby .", table) is None
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("name", DIGESTS)
-def test_a_generator_writes_the_files_again(name: str, tmp_path: Path) -> None:
+def test_a_generator_writes_the_files_again(name, tmp_path):
     script = REPOSITORY / "docs" / "generators" / f"{name}.py"
     corpus, pretraining = tmp_path / "corpus", tmp_path / "pretraining"
     subprocess.run([sys.executable, script, corpus, pretraining], cwd=REPOSITORY, check=True)

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +14,6 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import (
     AttributeValue,
-    DataUnit,
     Hidden,
     Orders,
     Sample,
@@ -24,7 +22,7 @@ from spor_tasks.core.sample import (
 )
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
-from spor_tasks.metrics.base import Metric, Score, ScoreInfo, metric, score_info
+from spor_tasks.metrics.base import Metric, metric, score_info
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
@@ -59,7 +57,7 @@ PRICED = replace(
 )
 
 
-def _in_order(sample: Sample) -> bool:
+def _in_order(sample):
     """Say whether every reference follows the order of the data, and the first is a sentence."""
     orders = {*challenge_of(sample, Orders).references}
     return orders == {tuple(range(len(sample.units)))} and sample.target.count(".") == 1
@@ -118,30 +116,30 @@ class Case(NamedTuple):
     samples: tuple[Sample, ...]
 
     @property
-    def texts(self) -> list[str]:
+    def texts(self):
         return [sample.target for sample in self.samples]
 
     @property
-    def best(self) -> ScoreInfo | None:
+    def best(self):
         """The score that tells good from bad: one that corrects another, or the first."""
         better = [info for info in self.metric.scores if info.higher_is_better]
         return next((info for info in better if info.corrects), better[0] if better else None)
 
-    def outputs(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+    def outputs(self, texts):
         return [(text,) * (self.metric.outputs or 1) for text in texts]
 
-    def evidence(self, *sets: Sequence[str]) -> list[Any]:
+    def evidence(self, *sets):
         """What the metric finds in several texts for each sample."""
         found: list[Any] = []
         for texts in sets:
             found += self.metric.judge(self.samples, self.outputs(texts))
         return found
 
-    def scores(self, *sets: Sequence[str]) -> dict[str, Score]:
+    def scores(self, *sets):
         return {score.name: score for score in scores_of(self.metric, self.evidence(*sets))}
 
     @property
-    def nothing(self) -> list[str]:
+    def nothing(self):
         return [""] * len(self.samples)
 
 
@@ -151,7 +149,7 @@ NAMES = tuple(
 
 
 @pytest.fixture(params=NAMES)
-def case(request: pytest.FixtureRequest) -> Case:
+def case(request):
     name = request.param
     return Case(JUDGED.get(name) or metric(name), SAMPLES.get(name, TOLD))
 
@@ -159,7 +157,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 # --- What is declared -----------------------------------------------------------------------------
 
 
-def test_a_score_says_what_it_is_called_where_it_lies_and_what_it_corrects(case: Case) -> None:
+def test_a_score_says_what_it_is_called_where_it_lies_and_what_it_corrects(case):
     for info in case.metric.scores:
         assert info.label
         assert info.title
@@ -176,14 +174,14 @@ def test_a_score_says_what_it_is_called_where_it_lies_and_what_it_corrects(case:
     assert case.metric.signature.endswith(f"|v:{__version__}")
 
 
-def test_an_unknown_score_or_metric_is_an_error_that_says_what_there_is() -> None:
+def test_an_unknown_score_or_metric_is_an_error_that_says_what_there_is():
     for ask in (score_info, metric):
         with pytest.raises(ConfigError) as caught:
             ask("bert")
         assert "parent" in str(caught.value.remedy)
 
 
-def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch):
     entries = [Entry("metric", name, "spor_tasks.metrics.chrf:CHRF") for name in ("chrf", "better")]
     monkeypatch.setattr(base, "registry", lambda: Registry(entries))
     with pytest.raises(ConfigError) as caught:
@@ -195,7 +193,7 @@ OF_UNITS_ALONE = {"coverage", "facts", "compmctg", "mctg_ppl", "distinct", "empt
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - OF_UNITS_ALONE))
-def test_a_sample_that_lacks_what_a_metric_reads_is_refused(name: str) -> None:
+def test_a_sample_that_lacks_what_a_metric_reads_is_refused(name):
     bare, found = Sample("17", "own", (AttributeValue("a", "b"),), ()), JUDGED.get(name)
     with pytest.raises(CorpusError) as caught:
         (found or metric(name)).judge([bare], [("A text .",) * (metric(name).outputs or 1)])
@@ -205,7 +203,7 @@ def test_a_sample_that_lacks_what_a_metric_reads_is_refused(name: str) -> None:
 # --- What is measured -----------------------------------------------------------------------------
 
 
-def test_a_batch_has_the_evidence_of_each_alone(case: Case) -> None:
+def test_a_batch_has_the_evidence_of_each_alone(case):
     outputs = case.outputs(case.texts)
     together = list(case.metric.judge(case.samples, outputs))
     backward = list(case.metric.judge(case.samples[::-1], outputs[::-1]))
@@ -214,14 +212,14 @@ def test_a_batch_has_the_evidence_of_each_alone(case: Case) -> None:
     assert list(case.metric.judge([], [])) == []
 
 
-def test_a_sample_and_its_twin_are_judged_as_each_alone(case: Case) -> None:
+def test_a_sample_and_its_twin_are_judged_as_each_alone(case):
     pair, outputs = replace(case.samples[0], twin=case.samples[1]), case.outputs(case.texts[:2])
     (both,) = base.judge_all(case.metric, [pair], [outputs[0] + outputs[1]], ())
     own, twin = case.metric.judge(case.samples[:2], outputs)
     assert both.values == own.values | {of_twin(name): twin.values[name] for name in twin.values}
 
 
-def test_what_a_reference_says_scores_in_full(case: Case) -> None:
+def test_what_a_reference_says_scores_in_full(case):
     scores = case.scores(case.texts)
     for info in case.metric.scores:
         if info.higher_is_better is not None and (info.name in scores or not info.of_some):
@@ -229,7 +227,7 @@ def test_what_a_reference_says_scores_in_full(case: Case) -> None:
             assert scores[info.name].value == pytest.approx(full, abs=1e-5)
 
 
-def test_saying_nothing_scores_nothing_and_the_texts_of_others_less(case: Case) -> None:
+def test_saying_nothing_scores_nothing_and_the_texts_of_others_less(case):
     if (best := case.best) is None:
         pytest.skip("more of it is not better")
     assert case.scores(case.nothing)[best.name].value == best.low
@@ -237,7 +235,7 @@ def test_saying_nothing_scores_nothing_and_the_texts_of_others_less(case: Case) 
     assert case.scores(others)[best.name].value < best.high / 2
 
 
-def test_values_are_of_declared_scores_and_all_that_is_logged_is_json(case: Case) -> None:
+def test_values_are_of_declared_scores_and_all_that_is_logged_is_json(case):
     declared = {info.name: info for info in case.metric.scores}
     for values, details in case.evidence(case.texts, case.nothing):
         assert values.keys() <= declared.keys()
@@ -249,7 +247,7 @@ def test_values_are_of_declared_scores_and_all_that_is_logged_is_json(case: Case
         assert scores[name].n + scores[name].unscored == 2 * len(case.samples)
 
 
-def test_outputs_in_another_order_change_no_bit_and_twice_no_score(case: Case) -> None:
+def test_outputs_in_another_order_change_no_bit_and_twice_no_score(case):
     evidence = case.evidence(case.texts, case.nothing)
     once, twice = (scores_of(case.metric, evidence * times) for times in (1, 2))
     assert repr(scores_of(case.metric, [*evidence[::2], *evidence[1::2]])) == repr(once)
@@ -259,7 +257,7 @@ def test_outputs_in_another_order_change_no_bit_and_twice_no_score(case: Case) -
         assert (both.n, both.unscored) == (2 * one.n, 2 * one.unscored)
 
 
-def test_no_outputs_are_no_number(case: Case) -> None:
+def test_no_outputs_are_no_number(case):
     scores = scores_of(case.metric, [])
     assert [s.name for s in scores] == [i.name for i in case.metric.scores if not i.of_some]
     assert all(math.isnan(score.value) and score.n == 0 for score in scores)
@@ -269,7 +267,7 @@ def test_no_outputs_are_no_number(case: Case) -> None:
 # --- Outputs and samples of every kind ------------------------------------------------------------
 
 
-def in_range(scores: dict[str, Score]) -> Iterator[bool]:
+def in_range(scores):
     for name, score in scores.items():
         info = score_info(name)
         yield score.n + score.unscored > 0
@@ -295,17 +293,17 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_long_text_of_anything_is_scored(case: Case, name: str) -> None:
+def test_a_long_text_of_anything_is_scored(case, name):
     text = (HOSTILE[name] * (LONG // len(HOSTILE[name]) + 1))[:LONG]
     assert all(in_range(case.scores([text] * len(case.samples))))
 
 
-def test_an_output_that_is_the_prompt_is_scored(case: Case) -> None:
+def test_an_output_that_is_the_prompt_is_scored(case):
     few = case._replace(samples=case.samples[:2])  # programs for a whole table take seconds
     assert all(in_range(few.scores([prompt(each, "causal") for each in few.samples])))
 
 
-def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -> None:
+def test_more_references_of_other_texts_take_nothing_from_the_best(case):
     sample = case.samples[0]
     if not sample.references:
         pytest.skip("its samples have no references")
@@ -322,7 +320,7 @@ def test_more_references_of_other_texts_take_nothing_from_the_best(case: Case) -
 
 
 @pytest.mark.parametrize("unit", [Triple("", "", ""), AttributeValue("", "")])
-def test_units_of_empty_texts_are_scored(case: Case, unit: DataUnit) -> None:
+def test_units_of_empty_texts_are_scored(case, unit):
     first = case.samples[0]
     challenge: Hidden | Orders = Orders(((0, 1), (1, 0)), ((0, 1),) * 2)
     if case.metric.challenge is Hidden:

@@ -1,28 +1,25 @@
 """Requirements on every registered objective."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
-import peft
 import pytest
 import torch
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Entry, Registry
-from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
-from spor_tasks.prompts.styles import PromptStyle, prompt
+from spor_tasks.prompts.styles import prompt
 from tests.support.tiny_bases import save_base
 from tests.training.losses import without_dropout
-from training.bases import Base, load_base
-from training.batches import Batch, load_batch
+from training.bases import load_base
+from training.batches import load_batch
 from training.config import ModelConfig, OptimizationConfig
-from training.encoding import Row
 from training.objectives import OBJECTIVES
 from training.objectives.adversarial import false_pair
 from training.objectives.base import Material
-from training.objectives.likelihood import Likelihood, find_objective
+from training.objectives.likelihood import find_objective
 from training.state import Run
 
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
@@ -34,10 +31,7 @@ ADDITIVE = ["likelihood", "coarse_to_fine", "adversarial", "reward"]
 """Objectives whose loss is a sum over pairs, and whose step is plain back-propagation."""
 
 
-Load: TypeAlias = Callable[[Sequence[Row]], Batch]
-
-
-def samples_of(name: str) -> Sequence[Sample]:
+def samples_of(name):
     if name in OF_ASPECTS:
         return COMPMCTG_MINI.part("train")[:12]
     if name in OF_TABLES:
@@ -49,30 +43,30 @@ def samples_of(name: str) -> Sequence[Sample]:
 
 
 @pytest.fixture(scope="module", params=["llama", "t5"])
-def base(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Base:
+def base(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     save_base(request.param, folder)
     return load_base(ModelConfig(str(folder)))
 
 
 @pytest.fixture(scope="module", params=ADDITIVE)
-def objective(request: pytest.FixtureRequest, base: Base) -> Likelihood:
+def objective(request, base):
     kind = find_objective(request.param)
     material = Material(samples_of(request.param), base)
     return kind(kind.settings(**SETTINGS.get(request.param, {})), material)
 
 
 @pytest.fixture(scope="module")
-def run(base: Base) -> Run:
+def run(base):
     return Run(without_dropout(base), OptimizationConfig())
 
 
 @pytest.fixture(scope="module")
-def batch_of(base: Base, run: Run) -> Load:
+def batch_of(base, run):
     return lambda rows: load_batch(rows, base.pad_id, run.model)
 
 
-def gradient(model: peft.PeftModel) -> torch.Tensor:
+def gradient(model):
     """Return the whole gradient, and take it from the model."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     found = torch.cat([weight.grad.flatten() for weight in weights if weight.grad is not None])
@@ -82,7 +76,7 @@ def gradient(model: peft.PeftModel) -> torch.Tensor:
 
 @pytest.mark.parametrize("style", ["causal", "seq2seq"])
 @pytest.mark.parametrize("name", OBJECTIVES.names("objective"))
-def test_the_pairs_of_a_sample_begin_with_its_prompt(name: str, style: PromptStyle) -> None:
+def test_the_pairs_of_a_sample_begin_with_its_prompt(name, style):
     kind = find_objective(name)
     for sample in samples_of(name):
         pairs = list(kind.pairs(sample, style))
@@ -94,7 +88,7 @@ def test_the_pairs_of_a_sample_begin_with_its_prompt(name: str, style: PromptSty
             assert pair.sample == sample.id
 
 
-def test_a_batch_has_the_loss_of_its_rows(objective: Likelihood, run: Run, batch_of: Load) -> None:
+def test_a_batch_has_the_loss_of_its_rows(objective, run, batch_of):
     rows = objective.rows.rows[:4]
     together = objective.loss(run.model, batch_of(rows))
     apart = sum(objective.loss(run.model, batch_of([row])).item() for row in rows)
@@ -102,9 +96,7 @@ def test_a_batch_has_the_loss_of_its_rows(objective: Likelihood, run: Run, batch
     assert together.item() == pytest.approx(apart, rel=1e-4)
 
 
-def test_a_step_is_the_same_in_more_batches(
-    objective: Likelihood, run: Run, batch_of: Load
-) -> None:
+def test_a_step_is_the_same_in_more_batches(objective, run, batch_of):
     rows = objective.rows.rows[:4]
     losses, gradients = [], []
     for parts in ([rows], [rows[:1], rows[1:]]):
@@ -115,13 +107,13 @@ def test_a_step_is_the_same_in_more_batches(
     assert (gradients[0] - gradients[1]).norm() < 1e-4 * gradients[0].norm()
 
 
-def test_a_step_without_batches_changes_nothing(objective: Likelihood, run: Run) -> None:
+def test_a_step_without_batches_changes_nothing(objective, run):
     """A process may have no share of a step."""
     assert objective.step(run, [], 100).item() == 0
     assert all(weight.grad is None for weight in run.model.parameters())
 
 
-def test_names_and_entries_that_are_wrong_are_refused() -> None:
+def test_names_and_entries_that_are_wrong_are_refused():
     with pytest.raises(ConfigError, match="'likelyhood'") as caught:
         find_objective("likelyhood")
     assert all(name in str(caught.value.remedy) for name in OBJECTIVES.names("objective"))

@@ -3,7 +3,6 @@
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +19,7 @@ RESULT = result_content(n=1, parent=3.0, seed=1)
 ROW = sample_row(SAMPLE, ["By the sea."], {"parent": 3.0})
 
 
-def report_of(result: bytes, samples: bytes) -> report.Report:
+def report_of(result, samples):
     """Return the report of a good run and of these two files, all its texts made."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -39,7 +38,7 @@ def report_of(result: bytes, samples: bytes) -> report.Report:
     return found
 
 
-def faulty(content: dict[str, Any]) -> st.SearchStrategy[bytes]:
+def faulty(content):
     """The content with any value anywhere, or with another end."""
     whole = json.dumps(content).encode()
     changes = st.builds(
@@ -58,7 +57,7 @@ WHOLE = [st.just(json.dumps(each).encode()) for each in (RESULT, ROW)]
 
 @settings(max_examples=100 * SOAK)
 @given(st.tuples(faulty(RESULT), WHOLE[1]) | st.tuples(WHOLE[0], faulty(ROW)))
-def test_a_faulty_result_and_faulty_samples_hide_no_others(files: tuple[bytes, bytes]) -> None:
+def test_a_faulty_result_and_faulty_samples_hide_no_others(files):
     found = report_of(*files)
     try:
         json.loads(files[0])
@@ -71,7 +70,7 @@ def test_a_faulty_result_and_faulty_samples_hide_no_others(files: tuple[bytes, b
     st.text(st.characters(), max_size=9)
     | st.sampled_from(["/", "..", "../x", "", "a/../b", LONG_NAME])
 )
-def test_a_task_may_have_any_name(name: str) -> None:
+def test_a_task_may_have_any_name(name):
     bad = json.loads(json.dumps(RESULT).replace(json.dumps(TASK), json.dumps(name)))
     found = report_of(json.dumps(bad).encode(), json.dumps(ROW).encode())
     assert len(found.tables[0].rows) == 2

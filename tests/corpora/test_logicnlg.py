@@ -3,9 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +24,7 @@ from spor_tasks.corpora.logicnlg.linearize import (
     table_of,
     typed_table,
 )
-from spor_tasks.corpora.logicnlg.linking import Linked, Linker
+from spor_tasks.corpora.logicnlg.linking import Linker
 from spor_tasks.corpora.logicnlg.runs import plain
 from spor_tasks.text import gpt2
 from tests.support.golden import read
@@ -37,13 +35,13 @@ Samples = dict[str, tuple[Sample, ...]]
 Row = dict[str, Any]
 
 
-def sample(*columns: int) -> Sample:
+def sample(*columns):
     units = tuple(Column(HEADER[i], str(i)) for i in columns)
     context: dict[str, Fact] = {"title": "norway", "name": "1.csv", "table": TABLE}
     return Sample("0", "logicnlg", units, ("Oslo is larger .",), context)
 
 
-def test_a_prompt_shows_the_linked_columns_or_the_whole_table() -> None:
+def test_a_prompt_shows_the_linked_columns_or_the_whole_table():
     assert published(sample(1, 0)) == (
         'Given the table title of "norway" .In row 1 , the people is 7 , the city is Oslo Ås . '
         "In row 2 , the people is 3 , the city is Bergen .Start describing :"
@@ -56,14 +54,14 @@ def test_a_prompt_shows_the_linked_columns_or_the_whole_table() -> None:
     assert 'Use the column "area"' in linearize(sample(2), "instruction")
 
 
-def test_a_table_is_read_with_the_text_in_quotation_marks() -> None:
+def test_a_table_is_read_with_the_text_in_quotation_marks():
     assert parse_table('a#b\n"x#1"#"say ""no"""\n\n1#\n') == Table(
         ("a", "b"), (("x#1", 'say "no"'), ("1", ""))
     )
     assert parse_table("") == Table((), ())
 
 
-def test_two_ways_to_get_tables_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_ways_to_get_tables_are_named(tmp_path, monkeypatch):
     monkeypatch.delenv("TABFACT_DATA_DIR", raising=False)
     with pytest.raises(CorpusError) as error:
         reader.table_texts(tmp_path)
@@ -72,7 +70,7 @@ def test_two_ways_to_get_tables_are_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture(scope="module")
-def samples(logicnlg_dir: Path) -> Samples:
+def samples(logicnlg_dir):
     """The statements of a part by its name, and its pairs after `pairs of`."""
     return {
         "val": reader.read_part("val", logicnlg_dir),
@@ -84,13 +82,13 @@ def samples(logicnlg_dir: Path) -> Samples:
 
 
 @pytest.fixture(scope="module")
-def golden(golden_dir: Path) -> list[Row]:
+def golden(golden_dir):
     """The work of the published code on 150 statements."""
     return read(golden_dir / "logicnlg", "linearisation", rows=150)
 
 
 @pytest.fixture(scope="module")
-def statements(samples: Samples, golden: Sequence[Row]) -> list[tuple[Row, Sample]]:
+def statements(samples, golden):
     """The rows of the published code, each with our sample."""
     known = {
         (part, one.about("name"), one.references[0]): one
@@ -100,11 +98,11 @@ def statements(samples: Samples, golden: Sequence[Row]) -> list[tuple[Row, Sampl
     return [(row, known[row["split"], row["table_id"], row["sentence"]]) for row in golden]
 
 
-def ids(text: str) -> list[int]:
+def ids(text):
     return list(gpt2.tokenizer().encode(text).ids)
 
 
-def test_the_parts_have_the_published_sizes(samples: Samples) -> None:
+def test_the_parts_have_the_published_sizes(samples):
     sizes = {
         part: (len(of), len({one.about("name") for one in of})) for part, of in samples.items()
     }
@@ -126,10 +124,10 @@ def test_the_parts_have_the_published_sizes(samples: Samples) -> None:
     assert sum(pair.target == false.text for pair, false in pairs) == 16
 
 
-def test_prompts_and_templates_are_published(statements: Sequence[tuple[Row, Sample]]) -> None:
+def test_prompts_and_templates_are_published(statements):
     added = {"[ENT]": [50257], "[SEP]": [50258]}
 
-    def pinned(text: str) -> list[int]:
+    def pinned(text):
         """The tokens of 2020: without the blanks before an added token, and after [SEP]."""
         parts = re.split(r" *(\[ENT\]|\[SEP\](?: |$))", text)
         tokens = [added.get(part.strip()) or ids(part.rstrip()) for part in parts if part.strip()]
@@ -152,7 +150,7 @@ def test_prompts_and_templates_are_published(statements: Sequence[tuple[Row, Sam
     assert (len(statements), cut) == (150, 18)
 
 
-def test_prompts_of_pairs_are_the_published_ones(samples: Samples, golden: Sequence[Row]) -> None:
+def test_prompts_of_pairs_are_the_published_ones(samples, golden):
     pairs: dict[object, list[Sample]] = {}
     for part in ("val", "test"):
         for one in samples[f"pairs of {part}"]:
@@ -167,14 +165,12 @@ def test_prompts_of_pairs_are_the_published_ones(samples: Samples, golden: Seque
 
 
 @pytest.mark.parametrize("content", [[], {"a.csv": 5}, {"a.csv": "A text ."}, None])
-def test_outputs_of_another_form_are_refused(content: object) -> None:
+def test_outputs_of_another_form_are_refused(content):
     with pytest.raises(CorpusError, match=r"^outputs\.json: "):
         list(read_outputs(content, "outputs.json"))
 
 
-def test_published_outputs_become_rows(
-    logicnlg_dir: Path, samples: Samples, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_published_outputs_become_rows(logicnlg_dir, samples, monkeypatch):
     monkeypatch.setattr(reader, "read_part", lambda part: samples[part])
     content = json.loads((logicnlg_dir / "outputs/field_infusing.json").read_text())
     rows = [row for _, row in read_outputs(content, "file")]
@@ -198,11 +194,11 @@ CITIES = Table(
 )
 
 
-def link(sentence: str, table: Table = CITIES, title: str = "cities of nowhere") -> Linked:
+def link(sentence, table=CITIES, title="cities of nowhere"):
     return Linker(table, typed(table), title).link(sentence)
 
 
-def test_cells_headers_and_the_title_are_linked_and_all_else_is_as_it_was() -> None:
+def test_cells_headers_and_the_title_are_linked_and_all_else_is_as_it_was():
     linked = link("New York has the largest population of the cities of nowhere .")
     assert linked.links == (
         "#new york;1,0# have the largest #population;0,1# of the #city of nowhere;-1,-1# ."
@@ -218,7 +214,7 @@ def test_cells_headers_and_the_title_are_linked_and_all_else_is_as_it_was() -> N
     assert template.endswith("[ENT] , with [ENT] , was BIG")
 
 
-def test_counts_are_distinguished_from_compared_numbers() -> None:
+def test_counts_are_distinguished_from_compared_numbers():
     counted = link("there are 2 mayors named Zdenka Smith")
     assert (None, 2) in counted.numbers
     assert "<COUNT" in counted.sentence
@@ -228,14 +224,14 @@ def test_counts_are_distinguished_from_compared_numbers() -> None:
     assert plain("One of 1,000, and two hundred") == "1 of 1000 and 200"
 
 
-def test_a_sentence_about_something_else_has_the_first_columns() -> None:
+def test_a_sentence_about_something_else_has_the_first_columns():
     linked = link("it rains")
     assert (linked.texts, linked.numbers, linked.columns) == ((), (), (0, 1, 2))
     assert linked.template == "it rains"
     assert link("it rains", Table((), ())).columns == ()
 
 
-def test_columns_of_one_name_ragged_rows_and_empty_columns() -> None:
+def test_columns_of_one_name_ragged_rows_and_empty_columns():
     twice = Table(("goals", "goals", ""), (("3", "4", "x # y"), ("1",), ("5", "6", "z", "more")))
     linked = link("goals of 4 and x # y", twice)
     assert ("goals.1", 4) in linked.numbers
@@ -244,7 +240,7 @@ def test_columns_of_one_name_ragged_rows_and_empty_columns() -> None:
 
 
 @given(st.text(max_size=60), st.lists(st.lists(st.text(max_size=8), max_size=4), max_size=4))
-def test_no_sentence_and_no_table_raises(sentence: str, rows: list[list[str]]) -> None:
+def test_no_sentence_and_no_table_raises(sentence, rows):
     header, *body = map(tuple, rows) if rows else [()]
     table = Table(header, tuple(body))
     cells = " ".join(cell for row in rows for cell in row)
@@ -254,11 +250,11 @@ def test_no_sentence_and_no_table_raises(sentence: str, rows: list[list[str]]) -
         assert linked == link(text, table, sentence)
 
 
-def test_long_sentences_take_no_time() -> None:
+def test_long_sentences_take_no_time():
     assert link("new york population 800 " * 5000).columns
 
 
-def test_links_are_mostly_those_of_the_published_code(logicnlg_dir: Path, golden_dir: Path) -> None:
+def test_links_are_mostly_those_of_the_published_code(logicnlg_dir, golden_dir):
     """The record was made with another tagger and other lemmas."""
     pages = json.loads((logicnlg_dir / "data/table_to_page.json").read_bytes())
     text_of, equal = reader.table_texts(logicnlg_dir), Counter[str]()
@@ -281,7 +277,7 @@ def test_links_are_mostly_those_of_the_published_code(logicnlg_dir: Path, golden
 
 
 @pytest.mark.soak
-def test_about_half_of_the_columns_and_templates_are_those_of_the_data(samples: Samples) -> None:
+def test_about_half_of_the_columns_and_templates_are_those_of_the_data(samples):
     equal, linkers = Counter[str](), dict[str, Linker]()
     for each in samples["val"]:
         name, title = str(each.about("name")), str(each.about("title"))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import AttributeValue, CorpusSamples, Sample, SampleMaker, Triple
+from spor_tasks.core.sample import AttributeValue, CorpusSamples, SampleMaker, Triple
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora import jsonl, own
 from spor_tasks.corpora.compmctg import reader as compmctg
@@ -31,7 +31,7 @@ from tests.support.rows import write_rows
 Json = dict[str, Any]
 
 
-def read_own(path: Path) -> tuple[Sample, ...]:
+def read_own(path):
     return jsonl.parse_samples(path.read_bytes(), "own", where=str(path))
 
 
@@ -50,7 +50,7 @@ ENTRY = """
 """
 
 
-def test_an_entry_is_a_sample_with_raw_ends_and_the_predicate_in_words() -> None:
+def test_an_entry_is_a_sample_with_raw_ends_and_the_predicate_in_words():
     make = SampleMaker("webnlg")
     document = f"<benchmark><entries>{ENTRY}{ENTRY}</entries></benchmark>".encode()
     samples = [sample for _ in range(2) for sample in webnlg.read_xml(document, make)]
@@ -64,8 +64,8 @@ def test_an_entry_is_a_sample_with_raw_ends_and_the_predicate_in_words() -> None
         assert sample.context == {"category": "Ship"}
 
 
-def test_only_samples_of_known_triples_are_tested() -> None:
-    def sample(*units: tuple[str, str, str]) -> Sample:
+def test_only_samples_of_known_triples_are_tested():
+    def sample(*units):
         return SampleMaker("webnlg")([Triple(*unit) for unit in units], ["A text."])
 
     port, crew = ("Gull", "port", "Ålborg"), ("Crane", "crew", "4")
@@ -78,13 +78,13 @@ def test_only_samples_of_known_triples_are_tested() -> None:
 # --- E2E and ViGGO: meaning representations in CSV ------------------------------------------------
 
 
-def table(*rows: tuple[str, str], header: str = "mr,ref,fixed,orig_mr") -> bytes:
+def table(*rows, header="mr,ref,fixed,orig_mr"):
     text = io.StringIO(newline="")
     csv.writer(text).writerows([header.split(","), *([*row, "0", row[0]] for row in rows)])
     return text.getvalue().encode()
 
 
-def read_e2e(*rows: tuple[str, str]) -> list[Sample]:
+def read_e2e(*rows):
     return list(e2e.read_csv(table(*rows), SampleMaker("e2e")))
 
 
@@ -92,7 +92,7 @@ FISH = "name[Gull], food[Fish], customer rating[5 out of 5]"
 FISH_TEXT = "The Gull has fish and 5 out of 5 stars."
 
 
-def test_rows_of_one_mr_become_one_sample_without_texts_that_lack_a_unit() -> None:
+def test_rows_of_one_mr_become_one_sample_without_texts_that_lack_a_unit():
     bar = ("name[Crane], eatType[pub]", "Crane is a pub.")
     more = f"{FISH_TEXT} Go there!"
     first, second = read_e2e((FISH, FISH_TEXT), bar, (FISH, "The Gull has fish."), (FISH, more))
@@ -114,12 +114,12 @@ def test_rows_of_one_mr_become_one_sample_without_texts_that_lack_a_unit() -> No
         ("name[Gull]" + "".join(f", u{i}[v{i}]" for i in range(8)), "v0 v1 v2 v3 v4 v5 v6 v7"),
     ],
 )
-def test_the_paper_leaves_these_out(mr: str, text: str) -> None:
+def test_the_paper_leaves_these_out(mr, text):
     samples = read_e2e((mr, text), (FISH, FISH_TEXT))
     assert [sample.references for sample in samples] == [(FISH_TEXT,)]
 
 
-def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Path) -> None:
+def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path):
     with pytest.raises(CorpusError, match="is missing") as caught:
         e2e.read_train(tmp_path)
     assert caught.value.where == str(tmp_path / e2e.TRAIN_FILTERED)
@@ -131,11 +131,11 @@ def test_the_training_csv_serves_where_the_released_set_is_missing(tmp_path: Pat
     assert caught.value.where == str(path)
 
 
-def read_viggo(*mrs: str) -> list[Sample]:
+def read_viggo(*mrs):
     return list(viggo.read_csv(table(*((mr, "Hi!") for mr in mrs)), SampleMaker("viggo")))
 
 
-def test_a_slot_is_a_unit_with_all_its_values_and_name_and_act_are_context() -> None:
+def test_a_slot_is_a_unit_with_all_its_values_and_name_and_act_are_context():
     mr = "recommend(name[Gull], genres[sport, puzzle], exp_release_date[May 2, 2018])"
     (sample,) = read_viggo(mr, mr)
     assert sample.units == (("genres", "sport, puzzle"), ("exp release date", "May 2, 2018"))
@@ -152,12 +152,12 @@ VALUES = st.text("abc,() :", min_size=1).map(str.strip).filter(bool)
 
 
 @given(st.lists(st.tuples(st.sampled_from(["esrb", "developer"]), VALUES), min_size=1))
-def test_slots_are_read_as_they_were_write_rows(slots: list[tuple[str, str]]) -> None:
+def test_slots_are_read_as_they_were_write_rows(slots):
     (sample,) = read_viggo(f"inform({', '.join(f'{slot}[{value}]' for slot, value in slots)})")
     assert sample.units == tuple(slots)
 
 
-def test_the_published_viggo(viggo_dir: Path, tmp_path: Path) -> None:
+def test_the_published_viggo(viggo_dir, tmp_path):
     parts = {part: viggo.read_parts(part, folder=viggo_dir) for part in ("train", "valid", "test")}
     assert [len(samples) for samples in parts.values()] == [1_665, 231, 349]
     texts = [sum(len(sample.references) for sample in samples) for samples in parts.values()]
@@ -198,7 +198,7 @@ NAMELESS: Json = {field: VALUE[field] for field in ("data", "replaced_kv_pair")}
 TRAIN, TEST = {"split": "train"}, {"split": "test"}
 
 
-def test_rows_go_to_the_part_they_name_and_to_training_by_default(tmp_path: Path) -> None:
+def test_rows_go_to_the_part_they_name_and_to_training_by_default(tmp_path):
     path = write_rows(tmp_path / "cafes.jsonl", CAFE, RYE)
     corpus = own.read_corpus(path)
     assert (corpus.name, len(corpus.train), corpus.test) == ("cafes", 2, ())
@@ -211,8 +211,8 @@ def test_rows_go_to_the_part_they_name_and_to_training_by_default(tmp_path: Path
     assert len({sample.id for sample in corpus.samples}) == 4
 
 
-def test_all_that_a_build_can_see_changes_the_digest_of_a_corpus() -> None:
-    def corpus(*texts: str, name: str = "cafes", category: str | None = None) -> CorpusSamples:
+def test_all_that_a_build_can_see_changes_the_digest_of_a_corpus():
+    def corpus(*texts, name="cafes", category=None):
         make = SampleMaker("cafes")
         samples = tuple(make([AttributeValue("a", t)], [t], category=category) for t in texts)
         return CorpusSamples(name, samples[:1], samples[1:])
@@ -227,7 +227,7 @@ def test_all_that_a_build_can_see_changes_the_digest_of_a_corpus() -> None:
 # --- ToTTo ----------------------------------------------------------------------------------------
 
 
-def cell(value: str, *, is_header: bool = False, columns: int = 1, rows: int = 1) -> Json:
+def cell(value, *, is_header=False, columns=1, rows=1):
     return {"value": value, "is_header": is_header, "column_span": columns, "row_span": rows}
 
 
@@ -247,7 +247,7 @@ EXAMPLE: Json = {
 }
 
 
-def test_an_example_of_totto_becomes_a_sample(tmp_path: Path) -> None:
+def test_an_example_of_totto_becomes_a_sample(tmp_path):
     hidden = {key: EXAMPLE[key] for key in EXAMPLE if key[0] != "s" and key != "overlap_subset"}
     path = write_rows(tmp_path / "a.jsonl", EXAMPLE, hidden)
     (where, sample), (_, of_test_set) = totto.read(path).numbered()
@@ -327,7 +327,7 @@ FAULTS: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("reader", "line", "field"), FAULTS)
-def test_a_faulty_line_is_named(tmp_path: Path, reader: str, line: object, field: str) -> None:
+def test_a_faulty_line_is_named(tmp_path, reader, line, field):
     read, good = READERS[reader]
     path = write_rows(tmp_path / "a.jsonl", good, line)
     with pytest.raises(CorpusError, match=field) as caught:
@@ -336,7 +336,7 @@ def test_a_faulty_line_is_named(tmp_path: Path, reader: str, line: object, field
 
 
 @pytest.mark.parametrize("reader", ["triples", "own"])
-def test_a_file_without_samples_is_refused(tmp_path: Path, reader: str) -> None:
+def test_a_file_without_samples_is_refused(tmp_path, reader):
     path = write_rows(tmp_path / "a.jsonl")
     with pytest.raises(CorpusError, match="has no samples") as caught:
         READERS[reader][0](path)
@@ -345,7 +345,7 @@ def test_a_file_without_samples_is_refused(tmp_path: Path, reader: str) -> None:
 
 @pytest.mark.parametrize("reader", ["own", "totto", "texts", "splits"])
 @pytest.mark.parametrize("name", ["missing", "."])
-def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, reader: str, name: str) -> None:
+def test_a_missing_file_and_a_folder_are_named(tmp_path, reader, name):
     with pytest.raises(CorpusError) as caught:
         READERS[reader][0](tmp_path / name)
     assert caught.value.where == str(tmp_path / name)

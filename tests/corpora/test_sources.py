@@ -13,7 +13,7 @@ import requests
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.corpora import sources
-from spor_tasks.corpora.sources import Archive, Repository, SourceFile
+from spor_tasks.corpora.sources import Repository, SourceFile
 
 FILES = {
     "a.xml": ("needed", b"<a/>" * 5000),
@@ -29,11 +29,11 @@ MEMBERS = {"data/x.jsonl": b'{"x": 1}\n' * 99, "data/sub/y.jsonl": b'{"y": 1}\n'
 class Site:
     """A web site: pooch's downloader, which counts requests and may give odd answers."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.files, self.requests = dict(WANTED), Counter[str]()
         self.answers: dict[str, bytes | Exception] = {}
 
-    def __call__(self, url: str, place: str, _: object) -> None:
+    def __call__(self, url, place, _):
         path = unquote(url.partition("/site/")[2])
         self.requests[path] += 1
         answer = self.answers.get(path, self.files[path])
@@ -43,14 +43,14 @@ class Site:
 
 
 @pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+def site(monkeypatch):
     site = Site()
     monkeypatch.setattr("pooch.HTTPDownloader", lambda **_: site)
     return site
 
 
 @pytest.fixture(autouse=True)
-def small_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_commit(monkeypatch):
     """Let the commit hold our files, no proxy stand between, and no time pass before a retry."""
     files = {
         path: SourceFile(path, sources.blob_id(content), role)
@@ -62,7 +62,7 @@ def small_commit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def packed(site: Site, tmp_path: Path) -> Path:
+def packed(site, tmp_path):
     path = tmp_path / "packed.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in (MEMBERS | {"data/more.txt": b"not wanted"}).items():
@@ -83,28 +83,28 @@ ARCHIVE = replace(
 
 
 @pytest.fixture
-def archive(packed: Path) -> Archive:
+def archive(packed):
     return replace(ARCHIVE, sha256=hashlib.sha256(packed.read_bytes()).hexdigest())
 
 
-def everything_below(folder: Path) -> dict[str, bytes]:
+def everything_below(folder):
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def copy_of(files: dict[str, bytes], folder: Path) -> Path:
+def copy_of(files, folder):
     for path, content in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(content)
     return folder
 
 
-def test_a_blob_id_is_what_git_hash_object_says() -> None:
+def test_a_blob_id_is_what_git_hash_object_says():
     assert sources.blob_id(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
     assert sources.blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
 
 
-def test_any_other_content_is_refused_with_both_digests(tmp_path: Path) -> None:
+def test_any_other_content_is_refused_with_both_digests(tmp_path):
     name = "sets/N=3/b.jsonl"
     path = copy_of({name: b"{}"}, tmp_path) / name
     with pytest.raises(CorpusError, match="not the published file") as caught:
@@ -119,7 +119,7 @@ def test_any_other_content_is_refused_with_both_digests(tmp_path: Path) -> None:
     assert "spor data fetch" in str(caught.value.remedy)
 
 
-def test_every_wanted_file_arrives_once(site: Site, tmp_path: Path) -> None:
+def test_every_wanted_file_arrives_once(site, tmp_path):
     assert REPOSITORY.fetch(tmp_path / "data") == {"fetched": 4}
     assert everything_below(tmp_path / "data") == WANTED
     assert REPOSITORY.fetch(tmp_path / "data") == {"kept": 4}
@@ -133,7 +133,7 @@ def test_every_wanted_file_arrives_once(site: Site, tmp_path: Path) -> None:
         (requests.HTTPError("503"), "cannot be fetched, or is damaged: 503"),
     ],
 )
-def test_odd_answers(answer: bytes | Exception, message: str, site: Site, tmp_path: Path) -> None:
+def test_odd_answers(answer, message, site, tmp_path):
     site.answers = {"a.xml": answer}
     with pytest.raises(CorpusError, match=message) as caught:
         REPOSITORY.fetch(tmp_path / "data")
@@ -148,7 +148,7 @@ def test_odd_answers(answer: bytes | Exception, message: str, site: Site, tmp_pa
     assert all(site.requests[path] == 1 for path in present)
 
 
-def test_without_a_network_one_line_names_the_host(tmp_path: Path) -> None:
+def test_without_a_network_one_line_names_the_host(tmp_path):
     offline = replace(sources.SPOR, url="http://127.0.0.1:9")
     with pytest.raises(CorpusError, match=r"cannot connect to 127\.0\.0\.1\n") as caught:
         offline.fetch(tmp_path)
@@ -156,7 +156,7 @@ def test_without_a_network_one_line_names_the_host(tmp_path: Path) -> None:
     assert everything_below(tmp_path) == {}
 
 
-def test_a_copy_is_verified(site: Site, tmp_path: Path) -> None:
+def test_a_copy_is_verified(site, tmp_path):
     copy = copy_of({path: WANTED[path] for path in ("a.xml", "c.csv")}, tmp_path / "copy")
     with pytest.raises(CorpusError, match="No such file") as caught:
         REPOSITORY.fetch(tmp_path / "data", copy)
@@ -175,7 +175,7 @@ def test_a_copy_is_verified(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.real_data
-def test_the_real_files(data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_files(data_dir, tmp_path, monkeypatch):
     monkeypatch.undo()  # the real commit again
     files = sources.SPOR.files()
     needed = [path for path, file in files.items() if file.role == "needed"]
@@ -188,7 +188,7 @@ def test_the_real_files(data_dir: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert sources.SPOR.fetch(tmp_path, data_dir)["fetched"] == len(everything_below(tmp_path))
 
 
-def test_an_archive_is_unpacked(archive: Archive, packed: Path, site: Site, tmp_path: Path) -> None:
+def test_an_archive_is_unpacked(archive, packed, site, tmp_path):
     target = tmp_path / "data"
     expected = {name.removeprefix("data/"): content for name, content in MEMBERS.items()}
     for copy in (None, packed, copy_of(MEMBERS, tmp_path / "copy")):
@@ -199,7 +199,7 @@ def test_an_archive_is_unpacked(archive: Archive, packed: Path, site: Site, tmp_
     assert site.requests == {"data.zip": 1}
 
 
-def test_a_damaged_archive_is_refused_and_leaves_no_half_file(packed: Path, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_refused_and_leaves_no_half_file(packed, tmp_path):
     for copy in (None, packed):
         with pytest.raises(CorpusError, match="not the published file"):
             replace(ARCHIVE, sha256="0" * 64).fetch(tmp_path / "data", copy)
@@ -216,7 +216,7 @@ def test_a_damaged_archive_is_refused_and_leaves_no_half_file(packed: Path, tmp_
         assert set(everything_below(tmp_path / "data").values()) <= set(MEMBERS.values())
 
 
-def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path: Path) -> None:
+def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path):
     with pytest.raises(CorpusError, match="cannot be fetched by a program") as caught:
         sources.COMPMCTG.fetch(tmp_path / "data")
     assert caught.value.where == sources.COMPMCTG.url
@@ -224,14 +224,14 @@ def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path: P
     assert not (tmp_path / "data").exists()
 
 
-def test_by_default_files_lie_in_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_files_lie_in_the_cache_of_the_user(monkeypatch):
     for change in (monkeypatch.delenv, lambda name: monkeypatch.setenv(name, "")):
         change("SPOR_DATA_DIR")
         assert sources.SPOR.data_dir().is_relative_to(platformdirs.user_cache_path())
         assert sources.SPOR.data_dir().name == sources.SPOR.folder
 
 
-def test_every_corpus_has_a_licence_and_someone_to_name() -> None:
+def test_every_corpus_has_a_licence_and_someone_to_name():
     names = {"webnlg", "e2e", "viggo", "logicnlg", "totto", *sources.COMPMCTG.corpora}
     assert sources.LICENCES.keys() == names
     assert all(licence.name and licence.attribution for licence in sources.LICENCES.values())

@@ -4,7 +4,6 @@ import hashlib
 import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Cell, CellTable, from_json, to_json
-from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.sources import TOTTO as PUBLISHED
 from spor_tasks.corpora.tables import header_values
 from spor_tasks.corpora.totto import TOTTO, read_references, reader
@@ -22,18 +20,18 @@ from spor_tasks.corpora.totto.table import headers_of, table_of
 from tests.support.rows import write_rows
 
 
-def written(path: Path, *numbers: int) -> Path:
+def written(path, *numbers):
     cells = {"table": [[{"value": "Moss"}]], "highlighted_cells": [[0, 0]]}
     rows = ({**cells, "example_id": n, "table_page_title": "ü" * n} for n in numbers)
     return write_rows(path, *rows)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> FileSamples:
+def file(tmp_path):
     return reader.read(written(tmp_path / "a.jsonl", *range(40)))
 
 
-def test_samples_are_the_same_at_random_as_in_order(file: FileSamples) -> None:
+def test_samples_are_the_same_at_random_as_in_order(file):
     in_order = list(reader.read(file.path))
     assert len(file) == 40
     assert list(file) == in_order
@@ -51,14 +49,14 @@ def test_samples_are_the_same_at_random_as_in_order(file: FileSamples) -> None:
     assert caught.value.where == f"{file.path}:5"
 
 
-def test_its_digest_is_that_of_the_file(file: FileSamples) -> None:
+def test_its_digest_is_that_of_the_file(file):
     sha256 = hashlib.sha256(file.path.read_bytes()).hexdigest()
     assert file.sha256 == digest(file) == sha256
     file.path.unlink()
     assert reader.read(file.path).sha256 is None
 
 
-def test_threads_and_processes_may_share_it(file: FileSamples) -> None:
+def test_threads_and_processes_may_share_it(file):
     in_order = list(file)
     again = pickle.loads(pickle.dumps(file))  # noqa: S301 - our own
     assert again == file
@@ -67,7 +65,7 @@ def test_threads_and_processes_may_share_it(file: FileSamples) -> None:
         assert list(pool.map(file.__getitem__, range(40))) == in_order
 
 
-def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_when_it_is_read(tmp_path):
     train = reader.part("train", tmp_path)
     for read in (len, list, lambda samples: samples[0]):
         with pytest.raises(CorpusError) as caught:
@@ -76,8 +74,8 @@ def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("below", ["", "totto_data"])
-def test_places_of_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str) -> None:
-    def names(samples: object) -> list[str | None]:
+def test_places_of_the_parts(tmp_path, monkeypatch, below):
+    def names(samples):
         return [sample.about("name") for sample in samples]  # type: ignore[attr-defined]
 
     monkeypatch.setenv(PUBLISHED.variable, str(tmp_path))
@@ -98,15 +96,15 @@ grids = st.lists(st.lists(cells, max_size=5).map(tuple), min_size=1, max_size=5)
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> CellTable:
+def tables(draw):
     rows = draw(grids.filter(any))
     places = [(row, i) for row, of_row in enumerate(rows) for i in range(len(of_row))]
     return CellTable(rows, tuple(draw(st.lists(st.sampled_from(places), min_size=1, max_size=6))))
 
 
 @given(tables())
-def test_headers_are_those_of_the_slow_definition(table: CellTable) -> None:
-    def span(row: int, index: int) -> set[int]:
+def test_headers_are_those_of_the_slow_definition(table):
+    def span(row, index):
         start = sum(cell.column_span for cell in table.rows[row][:index])
         return {*range(start, start + table.rows[row][index].column_span)}
 
@@ -134,12 +132,12 @@ def test_headers_are_those_of_the_slow_definition(table: CellTable) -> None:
         *({"header": 5}, {"header": ["a"]}, {"header": ["a"], "rows": [[1]]}),
     ],
 )
-def test_a_malformed_table_is_refused(table: object) -> None:
+def test_a_malformed_table_is_refused(table):
     with pytest.raises(ValueError, match=r"Expected|missing|highlighted"):
         from_json(table)
 
 
-def test_a_sample_without_a_table_is_named() -> None:
+def test_a_sample_without_a_table_is_named():
     for read in (header_values, table_of):
         with pytest.raises(CorpusError, match=r"^sample 5: "):
             read(Sample("5", "totto", (), ()))

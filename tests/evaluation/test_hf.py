@@ -13,7 +13,6 @@ import peft
 import pytest
 import torch
 import transformers
-from lm_eval.api.instance import Instance
 from tokenizers import Tokenizer, decoders
 from transformers import PreTrainedTokenizerFast
 
@@ -26,7 +25,6 @@ from spor_tasks.harness.tokens import Tokens
 from spor_tasks.text import filters, gpt2
 from spor_tasks.text.filters import END
 from tests.support import damage
-from tests.support.checkpoints import Checkpoint, Lora
 from tests.support.scripted import evaluate_folder
 from training.bases import load_base
 from training.config import ModelConfig
@@ -41,22 +39,20 @@ DECODINGS = {"greedy": GREEDY, "beams": BEAMS}
 PROMPTS = tuple("x" * (3 * number % 17) + f" item {number}" for number in range(12))
 
 
-def requests(prompts: tuple[str, ...], task: str = "", **settings: Any) -> list[Instance]:  # noqa: ANN401
+def requests(prompts, task="", **settings):
     return [host.request({}, prompt, settings, n, task) for n, prompt in enumerate(prompts)]
 
 
-def load(folder: Path, **settings: Any) -> SporHF:  # noqa: ANN401
+def load(folder, **settings):
     return SporHF(pretrained=str(folder), device="cpu", **settings)
 
 
-def written(model: SporHF, asked: list[Instance]) -> list[str]:
+def written(model, asked):
     return model.generate_until(asked, disable_tqdm=True)
 
 
 @cache
-def plain(
-    folder: Path, decoding: str, adapter: Path | None = None, stop: str | None = None
-) -> tuple[list[str], list[int]]:
+def plain(folder, decoding, adapter=None, stop=None):
     """Return what `generate` itself writes for each prompt, and how many tokens that takes."""
     sees_prompt = not transformers.AutoConfig.from_pretrained(folder).is_encoder_decoder
     kinds = (transformers.AutoModelForSeq2SeqLM, transformers.AutoModelForCausalLM)
@@ -78,10 +74,10 @@ def plain(
 
 @pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_plain_generate(kind: str, decoding: str, checkpoint: Checkpoint, lora: Lora) -> None:
+def test_it_is_plain_generate(kind, decoding, checkpoint, lora):
     """Of one prompt and of eight at a time, with an adapter, and up to a string to stop at."""
 
-    def generate(model: SporHF, *until: str, prompts: tuple[str, ...] = PROMPTS) -> list[str]:
+    def generate(model, *until, prompts=PROMPTS):
         settings = {**DECODINGS[decoding], "max_gen_toks": NEW_TOKENS, "until": list(until)}
         return written(model, requests(prompts, **settings))
 
@@ -110,7 +106,7 @@ def test_it_is_plain_generate(kind: str, decoding: str, checkpoint: Checkpoint, 
     assert generate(batched, stop) == [text.split(stop)[0] for text in stopped]
 
 
-def test_a_row_ends_at_its_filters(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_ends_at_its_filters(checkpoint, monkeypatch):
     """The tiny model writes line breaks by chance; a row goes on until it has said something."""
     model = load(checkpoint("gpt2"), batch_size=8)
     asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
@@ -147,7 +143,7 @@ FURTHER = {
 
 
 @pytest.mark.parametrize("kind", ["bart", "gpt2"])
-def test_no_setting_of_a_checkpoint_acts(kind: str, checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_no_setting_of_a_checkpoint_acts(kind, checkpoint, tmp_path):
     texts = []
     for name, own in (("plain", {}), ("set", FURTHER)):
         folder = tmp_path / name
@@ -161,7 +157,7 @@ def test_no_setting_of_a_checkpoint_acts(kind: str, checkpoint: Checkpoint, tmp_
 
 
 @pytest.mark.parametrize("name", ["hf", "spor-hf"])
-def test_greedy_tasks_are_always_greedy(name: str, checkpoint: Checkpoint, tmp_path: Path) -> None:
+def test_greedy_tasks_are_always_greedy(name, checkpoint, tmp_path):
     """A checkpoint with the generation settings of BART-large: four beams and more."""
     folder = tmp_path / "bart"
     shutil.copytree(checkpoint("bart"), folder)
@@ -208,7 +204,7 @@ def test_greedy_tasks_are_always_greedy(name: str, checkpoint: Checkpoint, tmp_p
     assert "top_k" not in facts  # without sampling it has no effect
 
 
-def test_an_encoder_is_padded_on_the_right_where_a_prompt_is_cut(checkpoint: Checkpoint) -> None:
+def test_an_encoder_is_padded_on_the_right_where_a_prompt_is_cut(checkpoint):
     model = load(checkpoint("t5"))
     end = model.tokenizer.eos_token_id
     ids, mask = model.tok_batch_encode(["abcdef", "ab"], left_truncate_len=5)
@@ -218,8 +214,8 @@ def test_an_encoder_is_padded_on_the_right_where_a_prompt_is_cut(checkpoint: Che
 
 
 def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
-    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+    checkpoint, monkeypatch, caplog
+):
     model = load(checkpoint("llama"), max_length=40, batch_size=2)
     long = requests(("a" * 40, "b" * 25, "c"), "long", max_gen_toks=16)
     fitting = requests(("d", "e" * 23), "fitting", max_gen_toks=16)
@@ -227,7 +223,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
     seen: list[str] = []
     encode = model.tok_batch_encode
 
-    def tok_batch_encode(texts: list[str], **more: Any) -> Any:  # noqa: ANN401
+    def tok_batch_encode(texts, **more):
         seen.extend(texts)
         return encode(texts, **more)
 
@@ -244,7 +240,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
     assert warned == [(2, 5, "their beginning"), (1, 2, "the end of their table")]
 
 
-def test_the_tokenizers_end_token_serves_a_model_that_names_none(checkpoint: Checkpoint) -> None:
+def test_the_tokenizers_end_token_serves_a_model_that_names_none(checkpoint):
     model = load(checkpoint("llama"), batch_size=4)
     asked = requests(PROMPTS[:4], **GREEDY, max_gen_toks=NEW_TOKENS, until=[])
     named = written(model, asked)
@@ -252,7 +248,7 @@ def test_the_tokenizers_end_token_serves_a_model_that_names_none(checkpoint: Che
     assert written(model, asked) == named
 
 
-def test_four_bits_are_those_of_training(checkpoint: Checkpoint) -> None:
+def test_four_bits_are_those_of_training(checkpoint):
     base = load_base(ModelConfig(str(checkpoint()), quantization="nf4"))
     model = load(checkpoint(), quantization="nf4", dtype="float32")
     assert model.get_model_info()["quantization"] == "nf4"
@@ -276,9 +272,7 @@ def test_four_bits_are_those_of_training(checkpoint: Checkpoint) -> None:
         ("adapter/adapter_model.safetensors", "an empty file"),
     ],
 )
-def test_a_damaged_folder_is_refused(
-    file: str, kind: str, checkpoint: Checkpoint, lora: Lora, tmp_path: Path
-) -> None:
+def test_a_damaged_folder_is_refused(file, kind, checkpoint, lora, tmp_path):
     base = Path(shutil.copytree(checkpoint(), tmp_path / "base"))
     adapter = Path(shutil.copytree(lora("llama"), tmp_path / "adapter"))
     damage.replace(tmp_path / file, kind)
@@ -295,7 +289,7 @@ TEXTS = ("The soup was cold.", "horrible soup.", "yes, it is")
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> PreTrainedTokenizerFast:
+def tokenizer():
     made = Tokenizer.from_str(gpt2.tokenizer().to_str())
     made.decoder = decoders.ByteLevel()
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token=START)
@@ -306,19 +300,17 @@ class Reader(SporHF):
 
     backend, _model = "causal", None
 
-    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
+    def __init__(self, tokenizer):
         self.tokenizer = tokenizer
 
-    def tok_encode(self, string: str, **_: object) -> list[int]:
+    def tok_encode(self, string, **_):
         ids: list[int] = self.tokenizer(string, add_special_tokens=False)["input_ids"]
         return ids
 
 
 @pytest.mark.parametrize("prompt", CODED)
 @pytest.mark.parametrize("text", [*TEXTS, " a b"])
-def test_it_reads_as_in_training(
-    tokenizer: PreTrainedTokenizerFast, prompt: str, text: str
-) -> None:
+def test_it_reads_as_in_training(tokenizer, prompt, text):
     prompt_ids, text_ids = Reader(tokenizer)._encode_pair(prompt, text)
     (row,) = encode([TrainingPair(prompt, text)], tokenizer, "causal", None).rows
     assert prompt_ids + text_ids == row.input_ids
@@ -326,12 +318,12 @@ def test_it_reads_as_in_training(
     assert tokenizer.decode(text_ids) == text
 
 
-def test_blanks_between_them_belong_to_the_text(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_blanks_between_them_belong_to_the_text(tokenizer):
     pair = Reader(tokenizer)._encode_pair(f"{CODED[0]} ", "horrible")
     assert [*map(tokenizer.decode, pair)] == [CODED[0], " horrible"]
 
 
-def test_texts_that_lose_their_beginning_are_counted(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_texts_that_lose_their_beginning_are_counted(tokenizer):
     requests = [(prompt, text) for prompt in CODED for text in TEXTS]
     assert Tokens(tokenizer).count(requests, "causal")[1] == 4
     assert Tokens(None).count(requests, "causal")[1] == 0

@@ -51,7 +51,7 @@ TWIN: Row = {
 Write = Callable[..., Path]
 
 
-def without(row: Row, *fields: str) -> Row:
+def without(row, *fields):
     return {key: value for key, value in row.items() if key not in fields}
 
 
@@ -64,17 +64,17 @@ TWINNED: Row = {
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     return lambda *rows, name="outputs.jsonl": write_rows(tmp_path / name, *rows)
 
 
-def evidence(file: Path, metric: str, corpus: str, **settings: Any) -> list[Row]:  # noqa: ANN401
+def evidence(file, metric, corpus, **settings):
     out = file.parent / "evidence.jsonl"
     scoring.score(file, metric, corpus, per_sample=out, **settings)
     return [row for _, row in read_rows(out)]
 
 
-def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write: Write) -> None:
+def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write):
     file = write(SHIP, SHIP)
     result = scoring.score(file, "parent", "webnlg")
     assert (result.samples, result.comparisons) == (2, {})
@@ -89,7 +89,7 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write:
         assert signed[name].endswith(f"|samples:{result.samples_sha256[:16]}")
 
 
-def test_an_interval_holds_its_score_and_one_sample_has_none(write: Write) -> None:
+def test_an_interval_holds_its_score_and_one_sample_has_none(write):
     unlocated = {**INPUT, "output": "Nothing of it."}
     other = {**unlocated, "data": [["food", "Thai"], ["area", "quayside"]]}
     result = scoring.score(write(INPUT, other, unlocated), "cwio", "e2e", intervals=True)
@@ -100,7 +100,7 @@ def test_an_interval_holds_its_score_and_one_sample_has_none(write: Write) -> No
         assert score.interval[0] <= score.value <= score.interval[1]
 
 
-def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write: Write) -> None:
+def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write):
     file = write(TWINNED)
     found = {each.name: each.value for each in scoring.score(file, "parent", "webnlg").scores}
     ours, twin = {**SHIP, "output": TWINNED["output_1"]}, {**TWIN, "output": TWINNED["output_2"]}
@@ -127,7 +127,7 @@ GOLDEN = {
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", GOLDEN)
-def test_evidence_is_published_field_by_field(golden_dir: Path, write: Write, name: str) -> None:
+def test_evidence_is_published_field_by_field(golden_dir, write, name):
     metric, corpus = name.split("_")
     rows, fields = GOLDEN[name]
     expected = golden.read(golden_dir, name, rows=rows)
@@ -147,7 +147,7 @@ def test_evidence_is_published_field_by_field(golden_dir: Path, write: Write, na
                 assert found[key] == value
 
 
-def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(write: Write) -> None:
+def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(write):
     three = {**INPUT, "data": [*CAFE, ["near", "the mill"]]}
     backward = {**INPUT, "output": "By the quayside, Basque food."}
     ours = write(INPUT, INPUT, three, name="ours")
@@ -168,7 +168,7 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
         ([INPUT] * 3, "no counterpart", "theirs:3"),
     ],
 )
-def test_only_equal_samples_compare(write: Write, theirs: list[Row], fault: str, line: str) -> None:
+def test_only_equal_samples_compare(write, theirs, fault, line):
     against = write(*theirs, name="theirs")
     with pytest.raises(ResultError, match=fault) as caught:
         scoring.score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", against=against)
@@ -209,9 +209,7 @@ ONE_UNIT: Row = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
         ),
     ],
 )
-def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(
-    write: Write, task: str, good: Row, bad: Row, fault: str
-) -> None:
+def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(write, task, good, bad, fault):
     metric, corpus = task.split()
     file = write(good, bad)
     with pytest.raises(CorpusError, match=fault) as caught:
@@ -221,7 +219,7 @@ def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(
     assert scoring.score(write(good), metric, corpus).samples == 1
 
 
-def test_an_empty_file_has_no_score(write: Write) -> None:
+def test_an_empty_file_has_no_score(write):
     with pytest.raises(CorpusError, match="holds no row"):
         scoring.score(write(), "parent", "webnlg")
 
@@ -230,7 +228,7 @@ def test_an_empty_file_has_no_score(write: Write) -> None:
     ("metric", "corpus"),
     [("bleu", "webnlg"), ("parent", "toto"), ("parent", "totto"), ("facts", "e2e")],
 )
-def test_unknown_names_and_missing_models_fail(metric: str, corpus: str, write: Write) -> None:
+def test_unknown_names_and_missing_models_fail(metric, corpus, write):
     with pytest.raises(ConfigError) as caught:
         scoring.score(write(INPUT), metric, corpus)
     assert caught.value.remedy
@@ -249,7 +247,7 @@ PUBLISHED = {
 }
 
 
-def example(number: int, *references: str) -> bytes:
+def example(number, *references):
     cell = {"value": "Ann", "is_header": False, "column_span": 1, "row_span": 1}
     row = {
         "example_id": number,
@@ -265,24 +263,24 @@ def example(number: int, *references: str) -> bytes:
 
 
 @pytest.fixture
-def references(tmp_path: Path) -> Path:
+def references(tmp_path):
     rows = (example(-1, "Ann won ."), example(2**70, "Ann lost ."), example(3, "Ann left ."))
     return put(tmp_path, b"".join(rows), "totto_dev_data.jsonl")
 
 
-def put(folder: Path, content: bytes, name: str = "predictions.txt") -> Path:
+def put(folder, content, name="predictions.txt"):
     path = folder / name
     path.write_bytes(content)
     return path
 
 
-def rows_of(predictions: Path, references: Path) -> list[dict[str, Any]]:
+def rows_of(predictions, references):
     out = predictions.parent / "out.jsonl"
     scoring.score(predictions, "totto", "totto", references=references, per_sample=out)
     return [row for _, row in read_rows(out)]
 
 
-def test_the_published_check_holds(totto_dir: Path, tmp_path: Path, capsys: Captured) -> None:
+def test_the_published_check_holds(totto_dir, tmp_path, capsys):
     file, out = str(totto_dir / "output_sample.txt"), str(tmp_path / "out.jsonl")
     options = ["--metric", "totto", "--corpus", "totto", "--per-sample", out, "--json"]
     options += ["--references", str(totto_dir / "dev_sample.jsonl"), "--interval"]
@@ -308,8 +306,8 @@ def test_the_published_check_holds(totto_dir: Path, tmp_path: Path, capsys: Capt
     ],
 )
 def test_only_line_feeds_end_a_line_and_an_empty_line_is_an_output(
-    references: Path, tmp_path: Path, content: bytes, name: str
-) -> None:
+    references, tmp_path, content, name
+):
     rows = rows_of(put(tmp_path, content, name), references)
     assert [row["id"] for row in rows] == ["-1", str(2**70), "3"]
     # What is scored of an output is its first line, and Python's lines end at other signs too.
@@ -331,8 +329,8 @@ def test_only_line_feeds_end_a_line_and_an_empty_line_is_an_output(
     ids=range(6),
 )
 def test_a_line_that_does_not_fit_is_named_and_nothing_is_written(
-    references: Path, tmp_path: Path, content: bytes, line: int
-) -> None:
+    references, tmp_path, content, line
+):
     file = put(tmp_path, content)
     with pytest.raises(CorpusError) as caught:
         rows_of(file, references)
@@ -340,7 +338,7 @@ def test_a_line_that_does_not_fit_is_named_and_nothing_is_written(
     assert {*tmp_path.iterdir()} == {file, references}
 
 
-def test_the_hidden_test_set_is_an_error_that_names_the_example(tmp_path: Path) -> None:
+def test_the_hidden_test_set_is_an_error_that_names_the_example(tmp_path):
     hidden = put(tmp_path, example(-5), "test.jsonl")
     with pytest.raises(CorpusError) as caught:
         rows_of(put(tmp_path, b"Ann won ."), hidden)
@@ -350,8 +348,8 @@ def test_the_hidden_test_set_is_an_error_that_names_the_example(tmp_path: Path) 
 
 
 def test_a_txt_file_is_for_the_development_set_of_a_corpus_that_has_one(
-    references: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    references, tmp_path, monkeypatch
+):
     monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
     file = put(tmp_path, b"Ann won .\n\n\n")
     assert scoring.score(file, "totto", "totto").samples == 3

@@ -6,7 +6,6 @@ It has an environment of its own (docs/backends.md), so that these tests skip in
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +39,7 @@ class Made(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(tmp_path_factory):
     """Return a base whose heads are as wide as vLLM asks for on a CPU."""
     folder = tmp_path_factory.mktemp("tiny")
     tokenizer = make_tokenizer("llama", merges=())
@@ -62,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 @pytest.fixture(scope="module")
-def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def both(made, tmp_path_factory):
     """Return the results of vLLM and of transformers: the first adapter, the second, the base."""
     folder = tmp_path_factory.mktemp("results")
     environment = {"HF_HUB_OFFLINE": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
@@ -94,7 +93,7 @@ def both(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str]
     return folder.joinpath
 
 
-def test_outputs_and_scores_are_transformers(both: Callable[[str], Path], made: Made) -> None:
+def test_outputs_and_scores_are_transformers(both, made):
     """Greedy, in context and in pairs; with either adapter, and without."""
     found, expected = (scored(both(kind)) for kind in ("spor-vllm", "spor-hf"))
     names = {f"{made.base} + {adapter}" for adapter in made.adapters} | {str(made.base)}
@@ -110,7 +109,7 @@ def test_outputs_and_scores_are_transformers(both: Callable[[str], Path], made: 
     assert ours == theirs
 
 
-def test_the_base_is_loaded_once_and_results_name_the_package(both: Callable[[str], Path]) -> None:
+def test_the_base_is_loaded_once_and_results_name_the_package(both):
     assert both("spor-vllm.log").read_text().count("Initializing a V1 LLM engine") == 1
     for result in runs.collect([both("spor-vllm")]).runs:
         assert result.signature["backend"] == "spor-vllm"

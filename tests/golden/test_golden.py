@@ -1,7 +1,5 @@
 """What was recorded before is the same now (`record.py` says what, and how to look closer)."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.golden import record
@@ -10,7 +8,7 @@ QUICK = ("sets", "prompts", "rows", "scores")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _data(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         for variable in ("TOTTO_DATA_DIR", "COMPMCTG_DATA_DIR"):
             patch.setenv(variable, "")  # and back again afterwards
@@ -19,11 +17,11 @@ def _data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("part", QUICK)
-def test_embedded_corpora_give_what_they_gave(part: str) -> None:
+def test_embedded_corpora_give_what_they_gave(part):
     assert record.differences(part, quick=True) == []
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("part", record.PARTS)
-def test_everything_is_as_it_was(part: str) -> None:
+def test_everything_is_as_it_was(part):
     assert record.differences(part) == []

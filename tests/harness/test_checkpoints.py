@@ -2,9 +2,6 @@
 
 import json
 import logging
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,34 +15,34 @@ from tests.support.result_files import adapter_manifest
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
+def base(tmp_path):
     return save(tmp_path / "base", "config.json", "model.safetensors", b"weights of the base")
 
 
 @pytest.fixture
-def adapter(tmp_path: Path, base: Path) -> Path:
+def adapter(tmp_path, base):
     folder = save(tmp_path / "adapter", "adapter_config.json", "adapter_model.safetensors", b"LoRA")
     write_manifest(folder, adapter_manifest(folder, base))
     return folder
 
 
-def save(folder: Path, config: str, weights: str, content: bytes, **settings: object) -> Path:
+def save(folder, config, weights, content, **settings):
     folder.mkdir(parents=True)
     (folder / config).write_text(json.dumps(settings))
     (folder / weights).write_bytes(content)
     return folder
 
 
-def arguments(base: Path, adapter: Path | None = None, **more: object) -> dict[str, Any]:
+def arguments(base, adapter=None, **more):
     return {"pretrained": str(base), **({"peft": str(adapter)} if adapter else {}), **more}
 
 
-def style(given: Mapping[str, Any]) -> str:
+def style(given):
     return checkpoints.prompt_style(given, checkpoints.find_adapter(given))
 
 
 @pytest.mark.parametrize("argument", checkpoints.ADAPTERS)
-def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path, argument: str) -> None:
+def test_an_adapter_is_found_with_its_manifest(base, adapter, argument):
     found = checkpoints.find_adapter(arguments(base, None, **{argument: str(adapter)}))
     assert found == {"schema": 1, **adapter_manifest(adapter, base)}
     assert checkpoints.find_adapter(arguments(base)) is checkpoints.find_adapter({}) is None
@@ -56,7 +53,7 @@ def test_an_adapter_is_found_with_its_manifest(base: Path, adapter: Path, argume
     assert found == {"adapter_sha256": digest_weights(adapter)}
 
 
-def test_an_adapter_of_other_weights_is_refused(tmp_path: Path, base: Path, adapter: Path) -> None:
+def test_an_adapter_of_other_weights_is_refused(tmp_path, base, adapter):
     """A base that is not here is compared by its name, any other one by its weights."""
     other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
     with pytest.raises(ConfigError, match="trained on another base than") as caught:
@@ -74,7 +71,7 @@ def test_an_adapter_of_other_weights_is_refused(tmp_path: Path, base: Path, adap
 
 
 @pytest.mark.parametrize(("key", "value"), [("seed", "3"), ("arm", None), ("base_model", {})])
-def test_wrong_types_in_manifests_fail(base: Path, adapter: Path, key: str, value: object) -> None:
+def test_wrong_types_in_manifests_fail(base, adapter, key, value):
     write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
     with pytest.raises(ConfigError, match="not the manifest of an adapter") as caught:
         checkpoints.find_adapter(arguments(base, adapter))
@@ -83,13 +80,13 @@ def test_wrong_types_in_manifests_fail(base: Path, adapter: Path, key: str, valu
 
 @pytest.mark.parametrize("file", ["spor.json", "adapter_config.json", "adapter_model.safetensors"])
 @pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
-def test_a_damaged_adapter_is_refused(base: Path, adapter: Path, file: str, kind: str) -> None:
+def test_a_damaged_adapter_is_refused(base, adapter, file, kind):
     damage.replace(adapter / file, kind)
     with pytest.raises(SporError):
         checkpoints.find_adapter(arguments(base, adapter))
 
 
-def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, base: Path) -> None:
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path, base):
     (tmp_path / "empty").mkdir()
     for base_folder, adapter_folder, fault in (
         (tmp_path / "empty", None, r"empty: has no config\.json"),
@@ -111,15 +108,13 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, base: Path) ->
         ({}, {"prompt_style": "instruction"}, "instruction"),
     ],
 )
-def test_the_style_is_that_of_the_base(
-    tmp_path: Path, config: Mapping[str, bool], more: Mapping[str, Any], expected: str
-) -> None:
+def test_the_style_is_that_of_the_base(tmp_path, config, more, expected):
     save(tmp_path / "all" / "one", "config.json", "model.safetensors", b"", **config)
     assert style(arguments(tmp_path / "all" / "one", **more)) == expected
     assert style(arguments(tmp_path / "all", subfolder="one", **more)) == expected
 
 
-def test_adapters_decide_before_bases_and_users_before_both(base: Path, adapter: Path) -> None:
+def test_adapters_decide_before_bases_and_users_before_both(base, adapter):
     write_manifest(adapter, adapter_manifest(adapter, base, prompt_style="seq2seq"))
     assert style(arguments(base)) == "causal"
     assert style(arguments(base, adapter)) == "seq2seq"
@@ -129,7 +124,7 @@ def test_adapters_decide_before_bases_and_users_before_both(base: Path, adapter:
     assert caught.value.remedy == "Use causal or seq2seq or instruction."
 
 
-def test_a_model_without_files_is_causal(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_without_files_is_causal(tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         assert style({"model": "some-model", "base_url": "http://localhost"}) == "causal"
         assert style({"pretrained": str(tmp_path), "gguf_file": "weights.gguf"}) == "causal"
@@ -146,7 +141,7 @@ def test_a_model_without_files_is_causal(tmp_path: Path, caplog: pytest.LogCaptu
         ("tokenizer_config.json", "{}", False),
     ],
 )
-def test_a_chat_template_is_found(base: Path, file: str, content: str, *, expected: bool) -> None:
+def test_a_chat_template_is_found(base, file, content, *, expected):
     (base / "tokenizer_config.json").write_text("{}")
     (base / file).write_text(content)
     assert checkpoints.has_chat_template(arguments(base)) is expected

@@ -6,10 +6,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -20,7 +17,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics import readers
-from spor_tasks.metrics.learned import FACTS, ClassifierInput, Facts
+from spor_tasks.metrics.learned import FACTS
 from tests.support.classifiers import save_classifier
 from tests.support.scores import answers_of, judge
 
@@ -32,15 +29,15 @@ PAIRS = [
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return save_classifier(tmp_path_factory.mktemp("classifier"))
 
 
-def load(folder: Path, **settings: Any) -> Facts:  # noqa: ANN401
+def load(folder, **settings):
     return readers.facts(str(folder), **{"device": "cpu", **settings})
 
 
-def logits(folder: Path, pair: ClassifierInput) -> torch.Tensor:
+def logits(folder, pair):
     """The logits of one pair alone, without padding."""
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -57,12 +54,7 @@ def logits(folder: Path, pair: ClassifierInput) -> torch.Tensor:
         (("other", "entailment"), {"problem_type": "multi_label_classification"}, torch.sigmoid),
     ],
 )
-def test_a_probability_is_that_of_plain_transformers(
-    tmp_path: Path,
-    labels: tuple[str, ...],
-    config: Mapping[str, Any],
-    likely: Callable[[torch.Tensor], torch.Tensor],
-) -> None:
+def test_a_probability_is_that_of_plain_transformers(tmp_path, labels, config, likely):
     save_classifier(tmp_path, labels, seed=9, **config)
     facts = load(tmp_path, batch_size=5)
     expected = [likely(logits(tmp_path, pair))[-1].item() for pair in PAIRS]
@@ -71,7 +63,7 @@ def test_a_probability_is_that_of_plain_transformers(
     assert f"|label:{labels[-1]}|" in facts.signature
 
 
-def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Path) -> None:
+def test_weights_in_half_precision_are_judged_in_full(folder, tmp_path):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
@@ -82,7 +74,7 @@ def test_weights_in_half_precision_are_judged_in_full(folder: Path, tmp_path: Pa
     assert found != answers_of(load(folder), PAIRS)
 
 
-def test_the_signature_depends_on_the_weights_alone(folder: Path, tmp_path: Path) -> None:
+def test_the_signature_depends_on_the_weights_alone(folder, tmp_path):
     copy, other = tmp_path / "here" / folder.name, tmp_path / "there" / folder.name
     shutil.copytree(folder, copy)
     save_classifier(other, seed=1)
@@ -91,7 +83,7 @@ def test_the_signature_depends_on_the_weights_alone(folder: Path, tmp_path: Path
     assert f"facts|model:{folder.name}|weights:{weights}|label:LABEL_1|" in load(folder).signature
 
 
-def test_long_outputs_lose_their_end(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_long_outputs_lose_their_end(tmp_path, caplog):
     save_classifier(tmp_path, positions=102)
     unit, facts = "ab, cd, ef", load(tmp_path)
     without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)("", unit)
@@ -106,29 +98,29 @@ def test_long_outputs_lose_their_end(tmp_path: Path, caplog: pytest.LogCaptureFi
     ]
 
 
-def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path: Path) -> None:
+def test_a_unit_that_is_too_long_by_itself_is_refused(tmp_path):
     save_classifier(tmp_path, positions=22)
     sample = Sample("1", "mine", (AttributeValue("food", "x " * 30),), ())
     with pytest.raises(CorpusError, match=r"longer than the 20 tokens .*: food, x x x"):
         judge(load(tmp_path), sample, "An output.")
 
 
-def not_trained_to_classify(folder: Path) -> None:
+def not_trained_to_classify(folder):
     config = transformers.AutoConfig.from_pretrained(folder)
     transformers.ElectraForPreTraining(config).save_pretrained(folder)
 
 
-def with_pickled_weights(folder: Path) -> None:
+def with_pickled_weights(folder):
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
 
 
-def with_half_its_weights(folder: Path) -> None:
+def with_half_its_weights(folder):
     os.truncate(folder / "model.safetensors", 10_000)
 
 
-def unable_to_pad(folder: Path) -> None:
+def unable_to_pad(folder):
     file = folder / "tokenizer_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"pad_token": None}))
 
@@ -142,15 +134,13 @@ def unable_to_pad(folder: Path) -> None:
         (unable_to_pad, "has no padding or end token"),
     ],
 )
-def test_a_folder_without_a_sound_classifier_is_refused(
-    tmp_path: Path, spoil: Callable[[Path], None], message: str
-) -> None:
+def test_a_folder_without_a_sound_classifier_is_refused(tmp_path, spoil, message):
     spoil(save_classifier(tmp_path))
     with pytest.raises(ConfigError, match=message):
         load(tmp_path)
 
 
-def test_without_torch_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_torch_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "spor_tasks.metrics.readers")
     with pytest.raises(ConfigError, match="not installed: torch") as caught:

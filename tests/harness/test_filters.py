@@ -1,11 +1,6 @@
 """Filters in tasks: cuts before scoring, their place in results, and faulty ones."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
-from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_filter
 from lm_eval.tasks import TaskManager
 
@@ -37,23 +32,23 @@ class ChatLM(ScriptedLM):
 
     tokenizer_name = "scripted"
 
-    def chat_template(self, chat_template: bool | str = False) -> str:  # noqa: ARG002, FBT001, FBT002
+    def chat_template(self, chat_template=False):  # noqa: ARG002, FBT002
         return "<user>"
 
-    def apply_chat_template(self, history: list[dict[str, str]], **_: object) -> str:
+    def apply_chat_template(self, history, **_):
         return "".join(f"<{turn['role']}>{turn['content']}" for turn in history)
 
 
-def text_of(request: Instance) -> str:
+def text_of(request):
     return str(request.doc["references"][0])
 
 
-def scored(result: dict[str, Any], task: str) -> list[str]:
+def scored(result, task):
     return [text for row in result["samples"][task] for text in row["filtered_resps"]]
 
 
 @pytest.mark.parametrize("name", sorted(FILTERS))
-def test_lm_eval_knows_every_filter(name: str) -> None:
+def test_lm_eval_knows_every_filter(name):
     found = get_filter(f"spor_{name}")().apply([["a:\nb", "</think>c"], [""]], [])
     assert found == [[FILTERS[name]("a:\nb"), FILTERS[name]("</think>c")], [""]]
 
@@ -73,14 +68,8 @@ INSTRUCTION = {"prompt_style": "instruction"}
         (SHOWN, INSTRUCTION, ChatLM, PREFIXES, LONG),
     ],
 )
-def test_outputs_are_cut_before_they_are_scored(
-    task: str,
-    metadata: dict[str, str],
-    kind: type[ScriptedLM],
-    prefixes: list[str],
-    names: tuple[str, ...],
-) -> None:
-    def run(*before: str) -> tuple[dict[str, Any], ScriptedLM]:
+def test_outputs_are_cut_before_they_are_scored(task, metadata, kind, prefixes, names):
+    def run(*before):
         model = kind(lambda request: f"{before[request.doc_id]}{text_of(request)}\nAnd on it goes.")
         manager, chat = task_files.manager(None, **metadata), kind is ChatLM
         return evaluate(model, task, manager=manager, limit=5, apply_chat_template=chat), model
@@ -95,7 +84,7 @@ def test_outputs_are_cut_before_they_are_scored(
         assert all(text.startswith(prefix) for [text] in row["resps"])
 
 
-def test_filters_are_added_once_and_only_to_our_chains() -> None:
+def test_filters_are_added_once_and_only_to_our_chains():
     once = filters.for_untuned([{"name": "none", "filter": OF_TUNED}])
     assert list(once) == [{"name": "none", "filter": OF_UNTUNED}]
     assert filters.for_untuned(once) == once
@@ -120,12 +109,12 @@ class Fewer(Filter):
 
 
 def own(
-    folder: Path,
-    *functions: str,
-    write: Callable[[Instance], str] = text_of,
-    task: str = PLAIN,
-    **options: Any,  # noqa: ANN401
-) -> list[str]:
+    folder,
+    *functions,
+    write=text_of,
+    task=PLAIN,
+    **options,
+):
     """Return what is scored of the outputs in a task with these filters."""
     (folder / "own.py").write_text(OWN, "utf-8")
     steps = [f"      - function: {function}\n" for function in functions]
@@ -145,21 +134,21 @@ def own(
         (["spor_first_line", "take_first", "!function own.Fewer"], "Fewer"),
     ],
 )
-def test_a_filter_without_texts_is_named(tmp_path: Path, functions: list[str], named: str) -> None:
+def test_a_filter_without_texts_is_named(tmp_path, functions, named):
     with pytest.raises(ConfigError, match=f"filter {named} ") as caught:
         own(tmp_path, *functions)
     assert "mine" in str(caught.value.where)
     assert caught.value.remedy
 
 
-def test_outputs_are_scored_whole_without_filters(tmp_path: Path) -> None:
+def test_outputs_are_scored_whole_without_filters(tmp_path):
     assert own(tmp_path, write=lambda _: "a\nb") == ["a\nb"] * 2
 
 
-def test_a_short_sentence_is_replaced_by_the_previous_one_of_its_table(tmp_path: Path) -> None:
+def test_a_short_sentence_is_replaced_by_the_previous_one_of_its_table(tmp_path):
     """As LogicNLG's published script does; it needs all samples in their order."""
 
-    def sentence(request: Instance) -> str:
+    def sentence(request):
         number = request.doc_id
         return f"[SEP] Four {number}{END}" if number % 3 else f"[SEP] {number} b c d e f{END}"
 

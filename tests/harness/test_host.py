@@ -12,7 +12,6 @@ import subprocess
 import sys
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import lm_eval
 import pytest
@@ -20,7 +19,6 @@ import pytest
 from spor_tasks import report
 from spor_tasks.harness import host
 from spor_tasks.results import runs
-from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import find
 from tests.conftest import REPOSITORY
 from tests.support.damage import SOAK
@@ -32,7 +30,7 @@ PARTS = ("results", "configs", "n-samples", "n-shot")
 
 
 @pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ours(tmp_path_factory):
     """The files of the installed version."""
     found = simple(ScriptedLM(half_right), TAG, limit=LIMIT)
     content = {part: found[part] for part in PARTS}
@@ -52,12 +50,12 @@ def ours(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def theirs(tmp_path_factory):
     """The files of 0.5."""
     return write(tmp_path_factory.mktemp("theirs"), json.loads(NEXT.read_text("utf-8")))
 
 
-def write(folder: Path, content: dict[str, Any]) -> Path:
+def write(folder, content):
     for key, rows in content.pop("samples").items():
         lines = (json.dumps(row) + "\n" for row in rows)
         (folder / f"samples_{key}_1.jsonl").write_text("".join(lines), "utf-8")
@@ -65,11 +63,11 @@ def write(folder: Path, content: dict[str, Any]) -> Path:
     return folder
 
 
-def results(folder: Path) -> list[Run]:
+def results(folder):
     return sorted(runs.collect([folder]).runs, key=lambda result: result.task)
 
 
-def test_the_same_outputs_have_the_same_scores_and_samples(ours: Path, theirs: Path) -> None:
+def test_the_same_outputs_have_the_same_scores_and_samples(ours, theirs):
     pairs = list(zip(results(ours), results(theirs), strict=True))
     assert len(pairs) == 7
     for pair in pairs:
@@ -86,7 +84,7 @@ def test_the_same_outputs_have_the_same_scores_and_samples(ours: Path, theirs: P
         assert records == others
 
 
-def test_files_of_both_are_one_report(ours: Path, theirs: Path) -> None:
+def test_files_of_both_are_one_report(ours, theirs):
     found = report.collect([ours, theirs])
     rows = [row for table in found.tables for row in table.rows if row.as_is.values]
     assert {row.task for row in rows} == {result.task for result in results(theirs)}
@@ -99,7 +97,7 @@ def test_files_of_both_are_one_report(ours: Path, theirs: Path) -> None:
 UPSTREAM = REPOSITORY / "docs" / "upstream"
 
 
-def test_the_patch_fits_and_mends_the_installed_release(tmp_path: Path) -> None:
+def test_the_patch_fits_and_mends_the_installed_release(tmp_path):
     installed, copy = Path(lm_eval.__file__).parent, tmp_path / "lm_eval"
     copy.mkdir()
     for path in installed.iterdir():

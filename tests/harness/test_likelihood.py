@@ -2,13 +2,10 @@
 
 import math
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from lm_eval import simple_evaluate
-from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -18,14 +15,13 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.prompts.styles import prompts_of
-from tests.support.checkpoints import Checkpoint
 from tests.support.scripted import evaluate_folder, load
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
 RIVALS = "compmctg_mini_discrimination"
 
 
-def requests(name: str, limit: int = 3, **metadata: object) -> list[Instance]:
+def requests(name, limit=3, **metadata):
     """Return the requests of the first documents of a task."""
     task = load(name, **metadata)
     task.build_all_requests(limit=limit, rank=0, world_size=1)
@@ -33,13 +29,13 @@ def requests(name: str, limit: int = 3, **metadata: object) -> list[Instance]:
 
 
 @cache
-def plain(folder: Path) -> tuple[Any, Any]:
+def plain(folder):
     """Return a checkpoint's model and tokenizer as transformers loads them."""
     kind = AutoModelForSeq2SeqLM if "t5" in folder.name else AutoModelForCausalLM
     return kind.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
 
 
-def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
+def own_likelihood(folder, prompt, text):
     """Return the log likelihood of a text and its end by transformers alone, and its tokens."""
     model, tokenizer = plain(folder)
     target = [*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
@@ -54,7 +50,7 @@ def own_likelihood(folder: Path, prompt: str, text: str) -> tuple[float, int]:
 
 
 @pytest.mark.parametrize("kind", ["llama", "gpt2", "t5"])
-def test_a_likelihood_is_that_of_plain_transformers(kind: str, checkpoint: Checkpoint) -> None:
+def test_a_likelihood_is_that_of_plain_transformers(kind, checkpoint):
     folder = checkpoint(kind)
     found = evaluate_folder(folder, PAIRS, PPL, RIVALS, batch_size=2)
     assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
@@ -83,7 +79,7 @@ def test_a_likelihood_is_that_of_plain_transformers(kind: str, checkpoint: Check
         assert float(logged["resps"][number][0][0]) == pytest.approx(log, rel=1e-4)
 
 
-def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Checkpoint) -> None:
+def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint):
     folder = checkpoint("llama")
     model = HFLM(pretrained=str(folder), device="cpu")
     tokens = Tokens.from_metadata({"pretrained": str(folder)})
@@ -93,7 +89,7 @@ def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint: Checkpoint) -> No
     assert Tokens(None).count(pairs, "causal") == ([None] * 4, 0)
 
 
-def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns() -> None:
+def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns():
     found = requests(PAIRS, limit=20, prompt_style="causal")
     for first, second in zip(found[0::2], found[1::2], strict=True):
         sample = sample_of(first.doc)
@@ -104,7 +100,7 @@ def test_both_sides_of_a_pair_follow_prompts_of_their_own_columns() -> None:
         assert same == (first.arguments[0] == second.arguments[0])
 
 
-def test_template_and_sentence_are_one_text_for_models_that_write_both() -> None:
+def test_template_and_sentence_are_one_text_for_models_that_write_both():
     for instance in requests("logicnlg_mini_c2f_adversarial"):
         template, separator, sentence = instance.arguments[1].partition(" [SEP] ")
         assert "[ENT]" in template
@@ -113,7 +109,7 @@ def test_template_and_sentence_are_one_text_for_models_that_write_both() -> None
         assert not instance.arguments[0].endswith("Start describing :")
 
 
-def test_in_context_both_sides_follow_the_same_demonstrations() -> None:
+def test_in_context_both_sides_follow_the_same_demonstrations():
     pair = requests(f"{PAIRS}_icl_train")[:2]
     first, second = (request.arguments[0].split("\n\n") for request in pair)
     assert first[:-1] == second[:-1]
@@ -122,7 +118,7 @@ def test_in_context_both_sides_follow_the_same_demonstrations() -> None:
     assert all(str(own.about("title")) not in shown for shown in first[:-1])
 
 
-def test_a_model_without_a_tokenizer_here_is_scored_without_tokens() -> None:
+def test_a_model_without_a_tokenizer_here_is_scored_without_tokens():
     manager = task_files.manager({})
     found = simple_evaluate(model="dummy", tasks=[PAIRS], task_manager=manager, limit=3)
     scores = found["results"][PAIRS]

@@ -1,9 +1,6 @@
 """Scores of tasks are those of the metrics, also of those that the metadata switches on."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,7 +9,6 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import SporError
 from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import Metric
 from tests.support.classifiers import save_bert, save_classifier, save_tapex
 from tests.support.scores import judge, scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right, load
@@ -30,13 +26,13 @@ ATTRIBUTES = {
 }
 
 
-def classifiers(folder: Path) -> str:
+def classifiers(folder):
     for attribute, values in ATTRIBUTES.items():
         save_bert(folder / attribute, values)
     return str(folder)
 
 
-def check(found: dict[str, Any], task: str, *metrics: Metric) -> dict[str, float]:
+def check(found, task, *metrics):
     """Compare the scores of a task with those of its metrics, and of more; return them."""
     rows = found["samples"][task]
     samples = [sample_of(row["doc"]) for row in rows]
@@ -52,12 +48,12 @@ def check(found: dict[str, Any], task: str, *metrics: Metric) -> dict[str, float
 
 
 @pytest.fixture(scope="module")
-def result() -> dict[str, Any]:
+def result():
     return evaluate(ScriptedLM(half_right), "spor_mini")
 
 
 @pytest.mark.parametrize("task", [SPOR, ORDERS, MAIN, CWIO, "spor_rule_learnability_mini"])
-def test_scores_are_those_of_the_metrics(result: dict[str, Any], task: str) -> None:
+def test_scores_are_those_of_the_metrics(result, task):
     scores = check(result, task)
     assert 10 < scores.pop("empty") < 60
     assert any(5 < abs(value) < 95 for value in scores.values())
@@ -74,9 +70,7 @@ def test_scores_are_those_of_the_metrics(result: dict[str, Any], task: str) -> N
         (CODES, lambda folder: {"aspects_classifiers": classifiers(folder)}),
     ],
 )
-def test_a_metric_is_added_and_changes_no_other(
-    task: str, settings: Callable[[Path], dict[str, Any]], tmp_path: Path
-) -> None:
+def test_a_metric_is_added_and_changes_no_other(task, settings, tmp_path):
     metadata = settings(tmp_path)
     limit = 2 if "sp_ranker" in metadata else 8  # a search for programs takes a second
     model, manager = ScriptedLM(half_right), task_files.manager
@@ -101,7 +95,7 @@ def test_a_metric_is_added_and_changes_no_other(
 
 
 @pytest.mark.parametrize("name", ["logicnlg_mini_ppl", "spor_rule_learnability_mini"])
-def test_a_metric_that_a_task_does_not_report_is_not_added(name: str) -> None:
+def test_a_metric_that_a_task_does_not_report_is_not_added(name):
     assert "sp" not in load(name, sp_ranker="lexical").config.metadata["spor"]
 
 
@@ -123,13 +117,13 @@ def test_a_metric_that_a_task_does_not_report_is_not_added(name: str) -> None:
         (SPOR, {"facts_model": 3}, "facts_model", "."),
     ],
 )
-def test_bad_metadata_fails(task: str, metadata: dict[str, Any], fault: str, remedy: str) -> None:
+def test_bad_metadata_fails(task, metadata, fault, remedy):
     with pytest.raises(SporError, match=fault) as caught:
         load(task, **metadata)
     assert remedy in str(caught.value.remedy)
 
 
-def test_scores_without_resampling_have_no_standard_error() -> None:
+def test_scores_without_resampling_have_no_standard_error():
     listed = [each["metric"] for each in adapt.metric_list(["dist_3", "totto_bleu"])]
     assert listed == ["dist_3", "totto_bleu", "totto_bleu_stderr"]
     words = (1.0, 1.0, 7.0)

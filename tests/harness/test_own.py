@@ -5,12 +5,10 @@ import json
 import os
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from lm_eval.api.instance import Instance
 from lm_eval.tasks import TaskManager
 
 from spor_tasks.aspects import folder
@@ -24,7 +22,6 @@ from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
-from spor_tasks.results.runs import Run
 from tests.support.compmctg import unseen_rows
 from tests.support.rows import write_rows
 from tests.support.scripted import ScriptedLM, evaluate
@@ -32,14 +29,14 @@ from training.config import DataConfig
 from training.data import corpus_sha256, find_spec, sets_of
 
 
-def metadata(corpus: Path, task: str) -> dict[str, Any]:
+def metadata(corpus, task):
     """Return the metadata of a task, whose file lies beside the corpus."""
     text = corpus.with_name("tasks").joinpath(f"{task}.yaml").read_bytes()
     content: dict[str, Any] = yaml.safe_load(text)["metadata"]
     return content
 
 
-def evaluated(corpus: Path, task: str, model: ScriptedLM) -> tuple[dict[str, float], Run]:
+def evaluated(corpus, task, model):
     """Return the scores of a model, and its result as it is read from a file."""
     manager = TaskManager(include_path=corpus.with_name("tasks"), include_defaults=False)
     result = evaluate(model, task, manager=manager)
@@ -63,7 +60,7 @@ HIDING, ORDERS = "spor_rule_learnability_cafes", "spor_order_invariance_cafes_ma
 
 
 @pytest.fixture
-def cafes(tmp_path: Path) -> Path:
+def cafes(tmp_path):
     """A corpus of attribute-value pairs that are not E2E's."""
     rows = [
         {
@@ -78,13 +75,13 @@ def cafes(tmp_path: Path) -> Path:
     return write_rows(path, *rows)
 
 
-def write(cafes: Path, *aspects: str, overwrite: bool = False, **settings: Any) -> own.TaskSet:  # noqa: ANN401 - Request's fields
+def write(cafes, *aspects, overwrite=False, **settings):
     """Write the task files beside the corpus."""
     request = Request(corpus=str(cafes), aspect="", **settings)
     return own.write(cafes.with_name("tasks"), request, aspects, overwrite=overwrite)
 
 
-def test_all_possible_tasks_are_made_and_their_results_are_read(cafes: Path) -> None:
+def test_all_possible_tasks_are_made_and_their_results_are_read(cafes):
     made = write(cafes, hide=("door",))
     assert made.tag == "spor_cafes"
     assert made.tasks[HIDING] == made.tasks[ORDERS] == 2
@@ -96,7 +93,7 @@ def test_all_possible_tasks_are_made_and_their_results_are_read(cafes: Path) -> 
     assert (found.corpus, found.aspect, found.variant) == ("cafes", "rule_learnability", "")
 
 
-def test_values_that_references_copy_are_hidden_by_default(cafes: Path) -> None:
+def test_values_that_references_copy_are_hidden_by_default(cafes):
     write(cafes, "rule_learnability")
     for sample in plan.resolve(metadata(cafes, HIDING)).pair.test.samples:
         assert isinstance(sample.challenge, Hidden)
@@ -108,7 +105,7 @@ def test_values_that_references_copy_are_hidden_by_default(cafes: Path) -> None:
     assert cafes.with_name("tasks").exists()
 
 
-def test_a_corpus_that_changed_is_refused(cafes: Path) -> None:
+def test_a_corpus_that_changed_is_refused(cafes):
     write(cafes, "order_invariance")
     plan.resolve(metadata(cafes, ORDERS))
     lines = cafes.read_text("utf-8").splitlines(keepends=True)
@@ -125,7 +122,7 @@ def test_a_corpus_that_changed_is_refused(cafes: Path) -> None:
         plan.resolve(metadata(cafes, ORDERS))
 
 
-def test_tasks_and_trainings_take_sets_from_a_folder(cafes: Path, tmp_path: Path) -> None:
+def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
     place, data = tmp_path / "sets", DataConfig("rule_learnability", str(cafes), "original")
     found = answer(Request(corpus=str(cafes), aspect=data.aspect, hide=("door",)))
     with folder.new(place) as staging:
@@ -163,23 +160,23 @@ TASK = "compmctg_weather_holdout"
 
 
 @pytest.fixture
-def weather(tmp_path: Path) -> Path:
+def weather(tmp_path):
     """A space with labelled texts beside it."""
     return write_space(tmp_path / "weather.yaml", beginnings=BEGINNINGS, repeats=2)
 
 
-def write_space(path: Path, **more: object) -> Path:
+def write_space(path, **more):
     path.write_text(yaml.safe_dump({"aspects": ASPECTS, **more}), "utf-8")
     rows = [{"review": f"The {' '.join(each.values())}.", **each} for each in COMBINATIONS]
     write_rows(path.with_name("gen.jsonl"), *rows)
     return path
 
 
-def make(corpus: Path) -> own.TaskSet:
+def make(corpus):
     return own.write(corpus.with_name("tasks"), Request(corpus=str(corpus), aspect="compmctg"))
 
 
-def write_unseen(weather: Path) -> None:
+def write_unseen(weather):
     """Write splits of ACD and one of Few-Shot beside a space."""
     space = read_request(weather).space
     rows = [
@@ -189,10 +186,10 @@ def write_unseen(weather: Path) -> None:
     write_rows(weather.with_name("unseen.jsonl"), *rows)
 
 
-def test_tasks_of_a_space_are_made_evaluated_and_read(weather: Path) -> None:
+def test_tasks_of_a_space_are_made_evaluated_and_read(weather):
     main(["tasks", "make", str(weather), "--out", str(weather.with_name("tasks"))])
 
-    def written(request: Instance) -> str:
+    def written(request):
         return " calm" if "calm" in request.arguments[0] else " storm"
 
     model = ScriptedLM(written)
@@ -209,7 +206,7 @@ def test_tasks_of_a_space_are_made_evaluated_and_read(weather: Path) -> None:
     assert 0 < found.scores["dist_3"] <= 1
 
 
-def test_training_and_the_task_have_the_same_texts(weather: Path) -> None:
+def test_training_and_the_task_have_the_same_texts(weather):
     write_unseen(weather)
     made = make(weather)
     assert [name.rpartition("_")[2] for name in made.tasks] == [*SHOWN, "acd", "fewshot"]
@@ -233,13 +230,13 @@ def test_training_and_the_task_have_the_same_texts(weather: Path) -> None:
 SHOWN = ("original", "holdout")
 
 
-def test_beginnings_and_repeats_are_the_published_by_default(tmp_path: Path) -> None:
+def test_beginnings_and_repeats_are_the_published_by_default(tmp_path):
     made = make(write_space(tmp_path / "weather.yaml"))
     assert made.tasks == dict.fromkeys((f"compmctg_weather_{name}" for name in SHOWN), 12 * 35 * 10)
     assert {"acd", "fewshot"} <= {*made.refused}
 
 
-def test_a_space_that_changed_is_refused(weather: Path) -> None:
+def test_a_space_that_changed_is_refused(weather):
     make(weather)
     write_space(weather, repeats=3)
     with pytest.raises(CorpusError) as caught:
@@ -268,7 +265,7 @@ def test_a_space_that_changed_is_refused(weather: Path) -> None:
         "aspects: {mood: [calm, angry]}\nrepeats: true",
     ],
 )
-def test_malformed_spaces_are_refused(tmp_path: Path, text: str) -> None:
+def test_malformed_spaces_are_refused(tmp_path, text):
     path = tmp_path / "weather.yaml"
     path.write_text(text, "utf-8")
     with pytest.raises(ConfigError) as caught:
@@ -277,7 +274,7 @@ def test_malformed_spaces_are_refused(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["yelp.yaml", "mini.yaml", "my weather.yaml"])
-def test_a_space_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
+def test_a_space_needs_a_name_of_its_own(tmp_path, name):
     with pytest.raises(SplitError) as caught:
         make(write_space(tmp_path / name))
     assert name.partition(".")[0] in str(caught.value)
@@ -293,13 +290,13 @@ def test_a_space_needs_a_name_of_its_own(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_a_request_without_splits_or_with_a_setting_of_others_is_refused(
-    weather: Path, protocol: str, settings: dict[str, Any]
-) -> None:
+    weather, protocol, settings
+):
     with pytest.raises(SporError):
         answer(Request(corpus=str(weather), aspect="compmctg", protocol=protocol, **settings))
 
 
-def test_a_value_without_training_texts_is_an_error_when_they_are_read(weather: Path) -> None:
+def test_a_value_without_training_texts_is_an_error_when_they_are_read(weather):
     texts = weather.with_name("gen.jsonl")
     rows = texts.read_text("utf-8").splitlines(keepends=True)
     texts.write_text("".join(row for row in rows if '"fog"' not in row))

@@ -1,6 +1,5 @@
 """Tasks are found by patterns and stubs, decode as the paper does, and show these prompts."""
 
-from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import stubs, task_files
-from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle, prompt
+from spor_tasks.prompts.styles import PROMPT_STYLES, prompt
 from tests.conftest import REPOSITORY
 from tests.support.scripted import load
 
@@ -25,7 +24,7 @@ MINI = sorted(path.stem.removeprefix("prompts_") for path in DATA.glob("prompts_
 """The tasks over the embedded corpus whose first ten prompts are in a file."""
 
 
-def prompts(name: str, number: int = 10) -> Iterator[str]:
+def prompts(name, number=10):
     """Yield the contexts of the first documents of a task."""
     task = load(name)
     for document in task.eval_docs.select(range(number)):
@@ -42,11 +41,11 @@ def prompts(name: str, number: int = 10) -> Iterator[str]:
         (["spor_order_invariance_e2e_cwio*_icl"], []),
     ],
 )
-def test_tags_and_patterns_are_expanded(patterns: list[str], expected: list[str]) -> None:
+def test_tags_and_patterns_are_expanded(patterns, expected):
     assert [file.name for file in task_files.expand(patterns)] == expected
 
 
-def test_beams_are_those_of_the_paper() -> None:
+def test_beams_are_those_of_the_paper():
     """They differ from greedy decoding in their number, and no text but the end stops them."""
     beams = task_files._template(task_files.TEMPLATES / "_beam5")["generation_kwargs"]
     assert beams == task_files.decoding()[0] | {"num_beams": 5, "until": []}
@@ -56,13 +55,13 @@ def test_beams_are_those_of_the_paper() -> None:
 
 @pytest.mark.parametrize("sample", [TOWN, INN])
 @pytest.mark.parametrize("style", PROMPT_STYLES)
-def test_greedy_tasks_stop_at_the_next_prompt(sample: Sample, style: PromptStyle) -> None:
+def test_greedy_tasks_stop_at_the_next_prompt(sample, style):
     stops = tuple(task_files.decoding()[0]["until"])
     assert f"\n{prompt(sample, style)}".startswith(stops)
 
 
 @pytest.mark.parametrize("name", MINI)
-def test_the_first_ten_prompts_are_these(name: str) -> None:
+def test_the_first_ten_prompts_are_these(name):
     end = "\n\n" if "_icl_" in name else "\n"
     golden = (DATA / f"prompts_{name}.txt").read_text()
     assert "".join(prompt + end for prompt in prompts(name)) == golden
@@ -71,7 +70,7 @@ def test_the_first_ten_prompts_are_these(name: str) -> None:
 # --- Stubs for lm-eval, which `spor tasks register` writes ----------------------------------------
 
 
-def test_stubs_include_the_files_of_this_installation(tmp_path: Path) -> None:
+def test_stubs_include_the_files_of_this_installation(tmp_path):
     assert stubs.folder().parent == Path(lm_eval.__file__).parent / "tasks"
     folder = tmp_path / "stubs"
     stubs.register(folder)
@@ -88,9 +87,7 @@ def test_stubs_include_the_files_of_this_installation(tmp_path: Path) -> None:
     assert moved.read_text() == text
 
 
-def test_stubs_in_an_uninstalled_lm_eval_are_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_stubs_in_an_uninstalled_lm_eval_are_removed(tmp_path, monkeypatch, capsys):
     places = [tmp_path / "one" / "lm_eval", tmp_path / "two" / "lm_eval"]
     for place in places:
         stubs.register(place / "tasks" / stubs._FOLDER)
@@ -107,7 +104,7 @@ def test_stubs_in_an_uninstalled_lm_eval_are_removed(
     assert (places[1] / "notes.txt").is_file()
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_with_other_ways(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_an_error_with_other_ways(tmp_path):
     (tmp_path / "tasks").write_text("")
     with pytest.raises(ConfigError, match="cannot be written") as caught:
         stubs.register(tmp_path / "tasks" / "stubs")

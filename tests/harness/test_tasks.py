@@ -2,15 +2,12 @@
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import peft
 import pytest
 import transformers
-from lm_eval.api.task import Task
 
 from spor_tasks import __version__
 from spor_tasks.aspects import named
@@ -23,7 +20,6 @@ from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts import content
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
-from tests.support.checkpoints import Checkpoint
 from tests.support.result_files import adapter_manifest
 from tests.support.scripted import ScriptedLM, evaluate, evaluate_folder, half_right, load
 from tests.support.soak import soak
@@ -32,7 +28,7 @@ MINI, MAIN = "spor_systematicity_mini", "spor_order_invariance_mini_main"
 PAIR = named.load("systematicity", "mini")
 
 
-def context(task: Task, shots: int = 0) -> str:
+def context(task, shots=0):
     task.set_fewshot_seed(1234)
     text = task.fewshot_context(task.eval_docs[0], num_fewshot=shots)
     assert isinstance(text, str)
@@ -40,7 +36,7 @@ def context(task: Task, shots: int = 0) -> str:
 
 
 @pytest.mark.parametrize(("kind", "style"), [("llama", "causal"), ("t5", "seq2seq")])
-def test_the_prompt_is_that_of_the_model(kind: str, style: str, checkpoint: Checkpoint) -> None:
+def test_the_prompt_is_that_of_the_model(kind, style, checkpoint):
     task = load(MINI, pretrained=str(checkpoint(kind)))
     assert task.config.metadata["spor"]["prompt_style"] == style
     cue = " Output:" if style == "causal" else ""
@@ -49,7 +45,7 @@ def test_the_prompt_is_that_of_the_model(kind: str, style: str, checkpoint: Chec
 
 
 @pytest.mark.parametrize(("setting", "arm"), [({}, 0), ({"fewshot_arm": "combination"}, 1)])
-def test_demonstrations_are_drawn_from_an_arm(setting: dict[str, str], arm: int) -> None:
+def test_demonstrations_are_drawn_from_an_arm(setting, arm):
     own, other = (
         {prompt(sample, "causal") + sample.references[0] for sample in split.samples}
         for split in (PAIR.arms[arm], PAIR.arms[1 - arm])
@@ -62,10 +58,10 @@ def test_demonstrations_are_drawn_from_an_arm(setting: dict[str, str], arm: int)
     assert not set(drawn) <= other
 
 
-def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
+def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone():
     """So neither several processes, nor --limit, nor the order of the samples change a prompt."""
 
-    def contexts(numbers: Iterable[int], seed: int = 1234, name: str = MINI) -> dict[int, str]:
+    def contexts(numbers, seed=1234, name=MINI):
         task = load(MINI)
         task.config.task = name
         task.set_fewshot_seed(seed)
@@ -83,7 +79,7 @@ def test_a_draw_depends_on_the_seed_the_task_and_the_sample_alone() -> None:
     assert other != everything[4]
 
 
-def test_a_limit_parts_no_outputs_of_a_sample_and_both_follow_the_same_demonstrations() -> None:
+def test_a_limit_parts_no_outputs_of_a_sample_and_both_follow_the_same_demonstrations():
     model = ScriptedLM(half_right)
     rows = evaluate(model, MAIN, limit=3, num_fewshot=2)["samples"][MAIN]
     assert [request.doc_id for request in model.requests] == [0, 0, 1, 1, 2, 2]
@@ -97,13 +93,13 @@ def test_a_limit_parts_no_outputs_of_a_sample_and_both_follow_the_same_demonstra
     ]
 
 
-def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration() -> None:
+def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration():
     demonstration, prompt = context(load(MINI, prompt_style="seq2seq"), shots=1).split("\n\n")
     assert demonstration.count(" Output: ") == 1
     assert " Output:" not in prompt
 
 
-def test_the_first_of_several_references_is_held_out() -> None:
+def test_the_first_of_several_references_is_held_out():
     one, two = PAIR.test.samples[:2]
     one, two = replace(one, references=("a",)), replace(two, references=("b", "c"))
     (doc,) = documents.without_first_references(Split("test", (one, two)), "causal")
@@ -112,14 +108,14 @@ def test_the_first_of_several_references_is_held_out() -> None:
         documents.without_first_references(Split("test", (one,)), "causal")
 
 
-def test_a_task_file_without_a_benchmark_is_of_spor() -> None:
+def test_a_task_file_without_a_benchmark_is_of_spor():
     (file,) = task_files.expand([MINI])
     metadata = {key: value for key, value in file.content["metadata"].items() if key != "benchmark"}
     found = plan.resolve(metadata)
     assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
 
 
-def test_outputs_may_be_written_without_scores(checkpoint: Checkpoint) -> None:
+def test_outputs_may_be_written_without_scores(checkpoint):
     result = evaluate_folder(checkpoint(), MINI, limit=2, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
     assert len(result["samples"][MINI]) == 2
@@ -129,7 +125,7 @@ def test_outputs_may_be_written_without_scores(checkpoint: Checkpoint) -> None:
 
 
 @pytest.fixture
-def adapter(tmp_path: Path, checkpoint: Checkpoint) -> Path:
+def adapter(tmp_path, checkpoint):
     """A LoRA adapter of the tiny model, with the manifest that training writes."""
     model = transformers.AutoModelForCausalLM.from_pretrained(checkpoint())
     folder = tmp_path / "adapter"
@@ -138,7 +134,7 @@ def adapter(tmp_path: Path, checkpoint: Checkpoint) -> Path:
     return folder
 
 
-def write(adapter: Path, base: Path, **changes: object) -> None:
+def write(adapter, base, **changes):
     """Write the manifest of an adapter."""
     facts = {
         "protocol": PAIR.name.protocol,
@@ -152,9 +148,7 @@ def write(adapter: Path, base: Path, **changes: object) -> None:
     write_manifest(adapter, adapter_manifest(adapter, base, **facts | changes))
 
 
-def test_a_result_has_the_facts_of_its_run_and_its_adapter(
-    adapter: Path, checkpoint: Checkpoint, tmp_path: Path
-) -> None:
+def test_a_result_has_the_facts_of_its_run_and_its_adapter(adapter, checkpoint, tmp_path):
     settings = {"model_args": {"peft": str(adapter)}, "limit": 2, "log_samples": False}
     found = evaluate_folder(checkpoint(), MINI, **settings)
     file = tmp_path / "results.json"
@@ -175,7 +169,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(
     assert of_adapter["selection"]["scores"] == [{"parent": 1.0}]
 
 
-def test_an_adapter_of_other_sets_needs_permission(adapter: Path, checkpoint: Checkpoint) -> None:
+def test_an_adapter_of_other_sets_needs_permission(adapter, checkpoint):
     write(adapter, checkpoint(), corpus="webnlg", arm_sha256="0" * 64)
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     with pytest.raises(
@@ -188,7 +182,7 @@ def test_an_adapter_of_other_sets_needs_permission(adapter: Path, checkpoint: Ch
         load(MINI, **arguments, allow_split_mismatch="no")
 
 
-def test_an_adapter_serves_every_task_with_its_arm(adapter: Path, checkpoint: Checkpoint) -> None:
+def test_an_adapter_serves_every_task_with_its_arm(adapter, checkpoint):
     original = named.load("order_invariance", "mini", part="main").arms[0]
     write(adapter, checkpoint(), arm=original.name, arm_sha256=digest(original.samples))
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
@@ -198,9 +192,7 @@ def test_an_adapter_serves_every_task_with_its_arm(adapter: Path, checkpoint: Ch
         load(MINI, **arguments)
 
 
-def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(
-    adapter: Path, checkpoint: Checkpoint, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(adapter, checkpoint, caplog):
     (adapter / "spor.json").unlink()
     with caplog.at_level(logging.WARNING, logger="spor_tasks"):
         task = load(MINI, pretrained=str(checkpoint()), peft=str(adapter))
@@ -218,12 +210,12 @@ COMBINATION = "spor_systematicity_mini_icl_combination"
 ORDER = "spor_order_invariance_mini_main_icl_match"
 
 
-def facts_of(result: Mapping[str, Any], name: str) -> dict[str, Any]:
+def facts_of(result, name):
     found: dict[str, Any] = result["configs"][name]["metadata"]["spor"]
     return found
 
 
-def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name() -> None:
+def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name():
     task = load(ATOM, fewshot_arm="combination")
     assert task.config.metadata["spor"]["fewshot_arm"] == "atom"
     with pytest.raises(ConfigError, match="demonstrations are what this task is about"):
@@ -239,7 +231,7 @@ TEMPLATE = (
 
 
 @pytest.fixture
-def chat_model(checkpoint: Checkpoint, tmp_path: Path) -> Path:
+def chat_model(checkpoint, tmp_path):
     transformers.AutoModelForCausalLM.from_pretrained(checkpoint()).save_pretrained(tmp_path)
     tokenizer = transformers.AutoTokenizer.from_pretrained(checkpoint())
     tokenizer.chat_template = TEMPLATE
@@ -247,7 +239,7 @@ def chat_model(checkpoint: Checkpoint, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def in_turns(doc: Mapping[str, Any], *, multiturn: bool, between: str) -> str:
+def in_turns(doc, *, multiturn, between):
     """Return the turns of a document as the template writes them, without the last sign."""
     shown, prompt = doc["demonstrations"], doc["prompt"]
     if multiturn:
@@ -268,8 +260,8 @@ def in_turns(doc: Mapping[str, Any], *, multiturn: bool, between: str) -> str:
     ],
 )
 def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
-    chat_model: Path, model: str, style: str, *, multiturn: bool, reasoning: bool
-) -> None:
+    chat_model, model, style, *, multiturn, reasoning
+):
     arguments = {"enable_thinking": True, "think_end_token": "</think>"} if reasoning else {}
     result = evaluate_folder(
         chat_model,
@@ -298,9 +290,7 @@ def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
         ("spor_rule_learnability_mini_icl_original", None, "copy_rule", "llama"),
     ],
 )
-def test_a_result_counts_the_covered_samples(
-    name: str, shots: int | None, metric: str, kind: str, checkpoint: Checkpoint
-) -> None:
+def test_a_result_counts_the_covered_samples(name, shots, metric, kind, checkpoint):
     (file,) = task_files.expand([name])
     sets = [file.content["metadata"].get(key) for key in ("aspect", "corpus", "part")]
     pair = named.load(sets[0], sets[1], part=sets[2])

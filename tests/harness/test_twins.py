@@ -1,17 +1,16 @@
 """Tasks about samples and their twins: what reaches a model, and what it scores."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from lm_eval import simple_evaluate
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.contracts import Gap, SetSpec, of_twin
-from spor_tasks.core.sample import Hidden, Orders, Sample, Split, SplitPair, sides
+from spor_tasks.core.contracts import Gap, of_twin
+from spor_tasks.core.sample import Hidden, Orders, Sample, Split, sides
 from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
@@ -27,7 +26,7 @@ PARTS = {"systematicity": None, "order_invariance": "main", "rule_learnability":
 _NAME = re.compile(r"[A-Z][a-z]+")
 
 
-def names_in(sample: Sample) -> set[str]:
+def names_in(sample):
     """Return the names of a sample, which its twin must not have."""
     ends = [part for unit in sample.units for part in (unit[0], unit[-1])]
     hidden = sample.challenge.phrases if isinstance(sample.challenge, Hidden) else ()
@@ -38,16 +37,16 @@ def names_in(sample: Sample) -> set[str]:
 class BackwardTwins:
     """Every fourth sample has no twin."""
 
-    def twin(self, sample: Sample) -> Sample | Untwinned:
+    def twin(self, sample):
         if sample.id[0] in "048c":
             return Untwinned("its id")
         return backward(sample)
 
 
-def backward(sample: Sample) -> Sample:
+def backward(sample):
     names = names_in(sample)
 
-    def spelt(text: str) -> str:
+    def spelt(text):
         return _NAME.sub(lambda found: _back(found[0]) if found[0] in names else found[0], text)
 
     challenge = sample.challenge
@@ -59,11 +58,11 @@ def backward(sample: Sample) -> Sample:
     return replace(sample, units=units, references=texts, challenge=challenge)
 
 
-def _back(name: str) -> str:
+def _back(name):
     return f"{name[::-1].capitalize()}x"  # "Anna" too is another name
 
 
-def twinned(pair: SplitPair) -> SplitPair:
+def twinned(pair):
     """Return the sets with test samples that have twins."""
     both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test.samples)
     test = tuple(replace(one, twin=twin) for one, twin in both if isinstance(twin, Sample))
@@ -74,11 +73,11 @@ def twinned(pair: SplitPair) -> SplitPair:
 
 
 @pytest.fixture
-def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def make(monkeypatch):
     """Make the task of an aspect on mini; with an arm, the one that shows its samples."""
     monkeypatch.setattr(exchanged, "twins_of", lambda _: BackwardTwins())
 
-    def made(aspect: str, arm: str | None = None, **settings: Any) -> SporTask:  # noqa: ANN401
+    def made(aspect, arm=None, **settings):
         pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
         found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
         monkeypatch.setattr(plan, "_sets", lambda *_: (spec_of(aspect), found))
@@ -94,7 +93,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
         cached.cache_clear()
 
 
-def spec_of(aspect: str) -> SetSpec:
+def spec_of(aspect):
     spec = named.find(aspect, "mini", part=PARTS[aspect])
     return replace(
         spec,
@@ -103,7 +102,7 @@ def spec_of(aspect: str) -> SetSpec:
     )
 
 
-def contexts(task: SporTask, number: int, shown: int) -> list[list[str]]:
+def contexts(task, number, shown):
     return [
         context.split("\n\n")
         for context in task.fewshot_context(task.eval_docs[number], num_fewshot=shown)
@@ -118,7 +117,7 @@ def contexts(task: SporTask, number: int, shown: int) -> list[list[str]]:
         ("rule_learnability", "original"),
     ],
 )
-def test_a_twin_follows_demonstrations_exchanged_alike(make: Make, aspect: str, arm: str) -> None:
+def test_a_twin_follows_demonstrations_exchanged_alike(make, aspect, arm):
     task = make(aspect, arm)
     pair = named.load(aspect, "mini", part=PARTS[aspect])
     known = {sample.id: sample for each in pair.arms if each.name == arm for sample in each.samples}
@@ -137,7 +136,7 @@ def test_a_twin_follows_demonstrations_exchanged_alike(make: Make, aspect: str, 
         assert not [name for name in names if name in str(found[half:])]
 
 
-def check(found: list[list[str]], sample: Sample, shown: list[Sample]) -> None:
+def check(found, sample, shown):
     """Check that contexts are of a sample, after these demonstrations."""
     for *before, last in found:
         for text, demonstration in zip(before, shown, strict=True):
@@ -145,7 +144,7 @@ def check(found: list[list[str]], sample: Sample, shown: list[Sample]) -> None:
         assert all(name in " ".join([*before, last]) for name in names_in(sample))
 
 
-def test_drawn_demonstrations_are_exchanged_too(make: Make) -> None:
+def test_drawn_demonstrations_are_exchanged_too(make):
     task = make("systematicity", fewshot_arm="combination")
     task.set_fewshot_seed(3)
     own, twin = (
@@ -158,7 +157,7 @@ def test_drawn_demonstrations_are_exchanged_too(make: Make) -> None:
     assert twin == [backward(by_text[text]).references[0] for text in own]
 
 
-def evaluated(task: SporTask, baseline: str) -> dict[str, Any]:
+def evaluated(task, baseline):
     if host.IS_NEW:
         pytest.skip("lm-eval 0.5 evaluates tasks by name only, and these are made here")
     register_models()
@@ -173,7 +172,7 @@ def evaluated(task: SporTask, baseline: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("aspect", PARTS)
-def test_a_copier_scores_on_twins_as_on_samples(make: Make, aspect: str) -> None:
+def test_a_copier_scores_on_twins_as_on_samples(make, aspect):
     result = evaluated(make(aspect), "copy-input")
     (scores,) = result["results"].values()
     for gap in spec_of(aspect).gaps:
@@ -186,7 +185,7 @@ def test_a_copier_scores_on_twins_as_on_samples(make: Make, aspect: str) -> None
         assert len(row["resps"]) == spec_of(aspect).outputs * 2
 
 
-def test_a_held_out_text_of_a_twin_is_that_of_the_sample_exchanged(make: Make) -> None:
+def test_a_held_out_text_of_a_twin_is_that_of_the_sample_exchanged(make):
     result = evaluated(make("systematicity", held_out_reference=True), "reference")
     (samples,) = result["samples"].values()
     for row in samples:

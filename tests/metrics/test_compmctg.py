@@ -5,7 +5,6 @@ import json
 import math
 import random
 from ast import literal_eval
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -19,7 +18,7 @@ from spor_tasks.metrics import mctg_readers, readers
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.distinct import DISTINCT
 from spor_tasks.metrics.learned import Attributes
-from spor_tasks.metrics.totals import RELATIVE_GAP, Value
+from spor_tasks.metrics.totals import RELATIVE_GAP
 from spor_tasks.results.samples import alone
 from tests.support import golden
 from tests.support.classifiers import Judge, save_bert, save_gpt2, save_published
@@ -28,25 +27,25 @@ from tests.support.scores import judge, scores_of
 Row = dict[str, Any]
 
 
-def requesting(*, unseen: bool | None = None, prefix: str = "", **values: str) -> Sample:
+def requesting(*, unseen=None, prefix="", **values):
     context = {"prefix": prefix} | ({} if unseen is None else {"unseen": unseen})
     units = tuple(AttributeValue(*unit) for unit in values.items())
     return Sample("0", "yelp", units, (), context)
 
 
 @pytest.fixture(scope="module")
-def printed(golden_dir: Path) -> Row:
+def printed(golden_dir):
     facts: Row = json.loads((golden_dir / "compmctg" / "eval_Yelp.json").read_bytes())
     return facts
 
 
 @pytest.fixture(scope="module")
-def rows(golden_dir: Path) -> list[Row]:
+def rows(golden_dir):
     return golden.read(golden_dir / "compmctg", "eval_Yelp", rows=48)
 
 
 @pytest.fixture(scope="module")
-def classifiers(printed: Row, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def classifiers(printed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("classifiers")
     config, keys = printed["roberta_config"], printed["checkpoint_keys"]
     for name, seed in printed["classifier_seeds"].items():
@@ -54,7 +53,7 @@ def classifiers(printed: Row, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_accuracies_rounded_as_published(classifiers: Path, printed: Row, rows: list[Row]) -> None:
+def test_accuracies_rounded_as_published(classifiers, printed, rows):
     metric = mctg_readers.attributes(str(classifiers), device="cpu", batch_size=7)
     samples = [requesting(**row["labels"]) for row in rows]
     judgements = metric.judge(samples, [(row["text"],) for row in rows])
@@ -77,7 +76,7 @@ def test_accuracies_rounded_as_published(classifiers: Path, printed: Row, rows: 
             assert numbers == pytest.approx(row["clf"][aspect]["logits"], abs=1e-4)
 
 
-def test_perplexities(tmp_path: Path, printed: Row, rows: list[Row]) -> None:
+def test_perplexities(tmp_path, printed, rows):
     metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
     past = requesting(tense="Past")
     judgements = metric.judge([past] * len(rows), [(row["text"],) for row in rows])
@@ -98,7 +97,7 @@ def test_perplexities(tmp_path: Path, printed: Row, rows: list[Row]) -> None:
 PREFIX = "The pizza"
 
 
-def scores(*cases: tuple[bool | None, str]) -> dict[str, float]:
+def scores(*cases):
     """Return the scores of texts whose last word is `good` if they are positive, by half."""
     metric = Attributes(Judge(lambda asked: "Positive" if asked[1] == f"{PREFIX} is good" else ""))
     samples = [
@@ -108,7 +107,7 @@ def scores(*cases: tuple[bool | None, str]) -> dict[str, float]:
     return {score.name: score.value for score in scores_of(metric, found, samples)}
 
 
-def test_the_gap_is_relative_to_what_was_seen() -> None:
+def test_the_gap_is_relative_to_what_was_seen():
     good, bad = " is good", " is bad"
     values = scores((False, good), (False, good), (False, bad), (True, good), (True, bad))
     expected = {"mctg_acc": 60, "mctg_acc_id": 200 / 3, "mctg_acc_comp": 50, "mctg_gap": 25}
@@ -121,7 +120,7 @@ def test_the_gap_is_relative_to_what_was_seen() -> None:
     assert math.isnan(scores((False, " is good"))["mctg_gap"])
 
 
-def test_the_error_of_a_gap_is_that_of_a_ratio_of_independent_means() -> None:
+def test_the_error_of_a_gap_is_that_of_a_ratio_of_independent_means():
     seen, unseen = [100.0, 50.0, 100.0, 0.0], [50.0, 100.0, 0.0, 0.0, 50.0]
     values = [*((each, 1, 0, 0) for each in seen), *((0, 0, each, 1) for each in unseen)]
     assert Column.of(values, RELATIVE_GAP).value == pytest.approx(100 * (62.5 - 40) / 62.5)
@@ -131,7 +130,7 @@ def test_the_error_of_a_gap_is_that_of_a_ratio_of_independent_means() -> None:
     assert ours == pytest.approx(by_delta, rel=1e-4)
 
 
-def test_classes_are_found_by_name_or_in_the_published_order(tmp_path: Path) -> None:
+def test_classes_are_found_by_name_or_in_the_published_order(tmp_path):
     save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
     save_bert(tmp_path / "unnamed" / "tense")
     for name, values in (("named", ("Past", "Present")), ("unnamed", ("Present", "Past"))):
@@ -145,7 +144,7 @@ def test_classes_are_found_by_name_or_in_the_published_order(tmp_path: Path) -> 
         assert error.value.remedy
 
 
-def test_folders_without_sound_models_are_refused(tmp_path: Path, printed: Row) -> None:
+def test_folders_without_sound_models_are_refused(tmp_path, printed):
     save_bert(tmp_path / "mood" / "mood", labels=("LABEL_0", "LABEL_1", "LABEL_2"))
     broken = save_bert(tmp_path / "broken" / "tense")
     next(broken.glob("*.safetensors")).write_bytes(b"no")
@@ -165,12 +164,12 @@ def test_folders_without_sound_models_are_refused(tmp_path: Path, printed: Row) 
 TOTALS = score_info("dist_3").totals
 
 
-def value(text: str, *, prefix: str = "") -> Value:
+def value(text, *, prefix=""):
     sample = Sample("0", "yelp", (AttributeValue("tense", "Past"),), (), {"prefix": prefix})
     return DISTINCT.judge_one(sample, text).values["dist_3"]
 
 
-def test_it_is_different_ngrams_over_all_of_them() -> None:
+def test_it_is_different_ngrams_over_all_of_them():
     draw = random.Random(0)
     texts = [" ".join(draw.choices(["a", "b", "c", "A", "a."], k=n % 9)) for n in range(40)]
     grams = [words[i : i + 3] for words in map(str.split, texts) for i in range(len(words) - 2)]
@@ -185,13 +184,13 @@ def test_it_is_different_ngrams_over_all_of_them() -> None:
 @pytest.mark.parametrize(
     ("corpus", "dist"), [("Amazon", 0.851), ("Fyelp", 0.819), ("Mixture", 0.884), ("Yelp", 0.874)]
 )
-def test_dist_3_of_the_published_texts(golden_dir: Path, corpus: str, dist: float) -> None:
+def test_dist_3_of_the_published_texts(golden_dir, corpus, dist):
     file = golden_dir.parent / "data" / "CompMCTG" / "test_cases" / f"cases_{corpus}.jsonl"
     values = [value(row["text"]) for _, row in read_rows(file)]
     assert TOTALS.value(values) == pytest.approx(dist, abs=5e-4)
 
 
-def test_words_are_not_logged_but_kept_by_a_copy() -> None:
+def test_words_are_not_logged_but_kept_by_a_copy():
     own = value("a b a b a")
     assert json.dumps(own) == "[2, 3]"
     assert TOTALS.value([own, copy.deepcopy(own)]) == 2 / 6

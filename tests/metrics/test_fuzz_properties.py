@@ -4,7 +4,6 @@ import json
 import math
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +22,7 @@ looping = st.builds(lambda text, times: text * times, texts, st.integers(1, 8))
 
 
 @given(looping | st.text("aİ Σ "))
-def test_a_place_in_a_normalized_output_is_traced_back(output: str) -> None:
+def test_a_place_in_a_normalized_output_is_traced_back(output):
     length = len(copy_rule.normalized(output))
     for start, index in enumerate(copy_rule.origins(output)[:length]):
         before, upto = (len(copy_rule.normalized(output[: index + more])) for more in (0, 1))
@@ -60,12 +59,8 @@ SOUND["texts"] = st.lists(texts, min_size=1, max_size=1)
     st.none() | st.tuples(st.integers(1, 300), st.binary(max_size=3)),
 )
 def test_a_line_with_anything_in_it_is_scored_or_named(
-    tmp_path_factory: pytest.TempPathFactory,
-    metric: str,
-    changes: dict[str, Any],
-    gone: set[str],
-    damage: tuple[int, bytes] | None,
-) -> None:
+    tmp_path_factory, metric, changes, gone, damage
+):
     folder = tmp_path_factory.mktemp("outputs")
     file, evidence = folder / "outputs.jsonl", folder / "evidence.jsonl"
     row = {key: value for key, value in {**ROWS[metric], **changes}.items() if key not in gone}

@@ -2,7 +2,7 @@
 """Metrics by models: items and scores; readers of tables and texts against transformers."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,13 @@ import torch
 import transformers
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import AttributeValue, Column, DataUnit, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, Column, Sample, Triple
 from spor_tasks.core.table import Table
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import scoring
 from spor_tasks.metrics import entailment, readers
 from spor_tasks.metrics.entailment import flattened, rows_of
-from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, Learned, NliAcc, TextPerplexity
+from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from spor_tasks.metrics.parent_totto import prepared
 from spor_tasks.metrics.readers import label_of
 from tests.support.classifiers import save_bert, save_tapas, save_tapex
@@ -37,21 +37,19 @@ class Fixed:
 
     signature = "model:fixed"
 
-    def __init__(self, *answers: float | None) -> None:
+    def __init__(self, *answers):
         self.answers, self.items = answers, list[Any]()
 
-    def __call__(self, items: Sequence[Any]) -> Sequence[Any]:
+    def __call__(self, items):
         self.items += items
         return self.answers[: len(items)]
 
 
-def about(*units: DataUnit, **context: str) -> Sample:
+def about(*units, **context):
     return Sample("1", "invented", units, (), context)
 
 
-def stated(
-    header: Sequence[str] = HEADER, rows: Sequence[Sequence[str]] = ROWS, number: str = "0"
-) -> Sample:
+def stated(header=HEADER, rows=ROWS, number="0"):
     table = Table(tuple(header), tuple(map(tuple, rows)))
     units = (Column("city", "0"),)
     return Sample(number, "logicnlg", units, ("A city .",), {"title": "norway", "table": table})
@@ -77,22 +75,20 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
         *((NliAcc, stated(rows=rows), "A city .", []) for rows in ([], [["a", "b", "c", "d"]])),
     ],
 )
-def test_items_of_a_model(
-    metric: type[Learned], sample: Sample, output: str, items: list[Any]
-) -> None:
+def test_items_of_a_model(metric, sample, output, items):
     model = Fixed(*[0.9] * 9)
     judge(metric(model), sample, output)
     assert model.items == items
 
 
-def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends() -> None:
+def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends():
     assert flattened(HEADER, rows_of(stated())) == (
         "col : city | people | area row 1 : oslo ås | 7 | 1.5 row 2 : bergen | 3 | "
     )
     assert rows_of(stated(["city", "city"], [["oslo"], ["a", "b"]])) == [("oslo", ""), ("a", "b")]
 
 
-def test_a_unit_is_expressed_if_its_probability_is_above_one_half() -> None:
+def test_a_unit_is_expressed_if_its_probability_is_above_one_half():
     metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
     values, details = judge(metric, about(*[PORT] * 4), "Something.")
     assert values == {"facts": 50.0}
@@ -102,7 +98,7 @@ def test_a_unit_is_expressed_if_its_probability_is_above_one_half() -> None:
     assert metric.signature.startswith("facts|model:fixed|format:nli|v:")
 
 
-def test_an_output_is_entailed_if_its_probability_is_above_one_half() -> None:
+def test_an_output_is_entailed_if_its_probability_is_above_one_half():
     metric = NliAcc(Fixed(0.5, 0.50011, None, 0.9, 0.10004))
     judgements = metric.judge([stated()] * 6, [("It is .",)] * 5 + [("…",)])
     assert [each.values["nli_acc"] for each in judgements] == [0, 100, None, 100, 0, 0]
@@ -115,7 +111,7 @@ def test_an_output_is_entailed_if_its_probability_is_above_one_half() -> None:
             assert details == {"nli_acc": None}
 
 
-def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity() -> None:
+def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity():
     assert judge(Bleurt(Fixed(0, 1)), RATED, "x").values == {"bleurt": 0.5}
     metric = TextPerplexity(Fixed(19.0))
     short, long = (judge(metric, CONTINUED, " x" * number) for number in (6, 7))
@@ -123,7 +119,7 @@ def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity
     assert values_of(metric, CONTINUED, long) == {"mctg_ppl": 19, "mctg_ppl_comp": 19}
 
 
-def test_without_a_model_the_error_names_the_option() -> None:
+def test_without_a_model_the_error_names_the_option():
     for metric in (Facts, NliAcc, Bleurt, Attributes, TextPerplexity):
         with pytest.raises(ConfigError, match="needs a model") as error:
             judge(metric(), about(PORT), "Something.")
@@ -146,7 +142,7 @@ THREE = "LABEL_0 LABEL_1 LABEL_2"
         ("1 0", "0", 1),
     ],
 )
-def test_classes_are_named(labels: str, requested: str | int | None, index: int) -> None:
+def test_classes_are_named(labels, requested, index):
     assert label_of(labels.split(), requested) == index
 
 
@@ -158,7 +154,7 @@ def test_classes_are_named(labels: str, requested: str | int | None, index: int)
         *(("no yes", requested) for requested in ("maybe", "2", -1, "")),
     ],
 )
-def test_an_unknown_class_is_refused(labels: str, requested: str | int | None) -> None:
+def test_an_unknown_class_is_refused(labels, requested):
     with pytest.raises(ConfigError) as error:
         label_of(labels.split(), requested)
     assert all(f"{i} {label}" in str(error.value) for i, label in enumerate(labels.split()))
@@ -179,24 +175,24 @@ SAVED: dict[str, Callable[[Path], Path]] = {"tapas": save_tapas, "tapex": save_t
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def folders(tmp_path_factory):
     return {name: save(tmp_path_factory.mktemp(name)) for name, save in SAVED.items()}
 
 
-def load(folder: Path, **settings: Any) -> NliAcc:  # noqa: ANN401
+def load(folder, **settings):
     return entailment.load(str(folder), **{"device": "cpu", **settings})
 
 
-def likely(folder: Path, *claims: tuple[Sample, str]) -> Sequence[Any]:
+def likely(folder, *claims):
     return answers_of(load(folder), claims)
 
 
 @cache
-def plain_model(folder: Path) -> Any:  # noqa: ANN401 - of transformers
+def plain_model(folder):
     return transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
 
 
-def plain(folder: Path, inputs: Any) -> torch.Tensor:  # noqa: ANN401 - of transformers
+def plain(folder, inputs):
     """Return the logits of one input alone."""
     with torch.no_grad():
         logits: torch.Tensor = plain_model(folder)(**inputs).logits[0]
@@ -204,7 +200,7 @@ def plain(folder: Path, inputs: Any) -> torch.Tensor:  # noqa: ANN401 - of trans
 
 
 @pytest.mark.parametrize("name", SAVED)
-def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
+def test_batches_change_no_verdict(folders, name):
     claims = [claim for claim in CLAIMS if claim[1]]
     expected = likely(folders[name], *claims)
     assert None not in expected
@@ -214,9 +210,7 @@ def test_batches_change_no_verdict(folders: dict[str, Path], name: str) -> None:
     assert answers_of(metric, claims[:1]) == pytest.approx(expected[:1], abs=1e-5)
 
 
-def test_tapas_reads_a_frame_of_texts_and_tapex_lower_case_and_15_tokens_of_a_cell(
-    folders: dict[str, Path],
-) -> None:
+def test_tapas_reads_a_frame_of_texts_and_tapex_lower_case_and_15_tokens_of_a_cell(folders):
     text = "oslo has 7 people"
     frame = pd.DataFrame({name: [row[i] for row in ROWS] for i, name in enumerate(HEADER)})
     tapas = transformers.AutoTokenizer.from_pretrained(folders["tapas"])
@@ -232,9 +226,7 @@ def test_tapas_reads_a_frame_of_texts_and_tapex_lower_case_and_15_tokens_of_a_ce
 
 
 @pytest.mark.parametrize(("name", "most"), [("tapas", 512), ("tapex", 1024)])
-def test_the_ends_of_long_tables_and_outputs_are_cut_with_a_warning(
-    folders: dict[str, Path], name: str, most: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_ends_of_long_tables_and_outputs_are_cut_with_a_warning(folders, name, most, caplog):
     rows, text = [["oslo", str(i), "x"] for i in range(150)], "oslo has 7 people"
     long, longer = stated(rows=rows), stated(rows=[*rows, ["bergen", "7", "y"]])
     with caplog.at_level(logging.WARNING):
@@ -254,7 +246,7 @@ def test_the_ends_of_long_tables_and_outputs_are_cut_with_a_warning(
         assert (first, second is None, bool(caplog.records)) == (None, False, True)
 
 
-def test_the_signature_names_class_and_format(folders: dict[str, Path], tmp_path: Path) -> None:
+def test_the_signature_names_class_and_format(folders, tmp_path):
     folder = folders["tapex"]
     weights = digest_weights(folder)[:16]
     assert load(folder).signature.startswith(
@@ -266,7 +258,7 @@ def test_the_signature_names_class_and_format(folders: dict[str, Path], tmp_path
     assert "|label:ENTAILED|" in load(save_tapas(tmp_path, ("REFUTED", "ENTAILED"))).signature
 
 
-def test_a_model_of_another_type_or_with_unknown_classes_is_refused(tmp_path: Path) -> None:
+def test_a_model_of_another_type_or_with_unknown_classes_is_refused(tmp_path):
     of_texts = ("contradiction", "neutral", "entailment")
     for saved in (save_bert(tmp_path / "bert"), save_tapex(tmp_path / "mnli", of_texts)):
         with pytest.raises(ConfigError, match="labels, which reads no tables") as error:
@@ -287,7 +279,7 @@ RATINGS = [
 ]
 
 
-def test_ratings_are_those_of_transformers_whatever_the_batch(tmp_path: Path) -> None:
+def test_ratings_are_those_of_transformers_whatever_the_batch(tmp_path):
     folder = save_bert(tmp_path / "bleurt", labels=("LABEL_0",))
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     expected = []

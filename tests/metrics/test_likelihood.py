@@ -4,10 +4,8 @@ import itertools
 import json
 import math
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +27,7 @@ UNITS = (AttributeValue("city", "0"),)
 LOW, SAME, BARE = Likelihood(-3.0, 3, 9), Likelihood(-6.0, 3, 9), Likelihood(-3.0, None, 9)
 
 
-def scores(*pairs: tuple[str, tuple[Likelihood, ...]]) -> dict[str, float]:
+def scores(*pairs):
     """Return the scores of likelihoods by the texts `true | false` that they are of."""
     metric = ADVERSARIAL if len(pairs[0][1]) > 1 else PERPLEXITY
     samples = []
@@ -42,7 +40,7 @@ def scores(*pairs: tuple[str, tuple[Likelihood, ...]]) -> dict[str, float]:
     return {score.name: score.value for score in scores_of(metric, judgements)}
 
 
-def test_means_over_tokens_and_bytes_differ_and_ties_lose_but_count_as_half_if_distinct() -> None:
+def test_means_over_tokens_and_bytes_differ_and_ties_lose_but_count_as_half_if_distinct():
     values = scores(("Most . | x", (Likelihood(-12.0, 6, 24), Likelihood(-10.0, 4, 24))))
     assert (values["adv_acc"], values["adv_acc_byte"]) == (100, 0)  # -2.0 against -2.5 by token
     values = scores(
@@ -59,7 +57,7 @@ def test_means_over_tokens_and_bytes_differ_and_ties_lose_but_count_as_half_if_d
         assert judge(ADVERSARIAL, one, SAME, SAME).values["adv_identical"] == identical
 
 
-def test_without_a_tokenizer_scores_by_byte_alone_have_a_value() -> None:
+def test_without_a_tokenizer_scores_by_byte_alone_have_a_value():
     values = scores(("a | b", (BARE, Likelihood(-4.0, None, 9))))
     assert math.isnan(values["adv_acc"])
     assert values["adv_acc_byte"] == 100
@@ -76,8 +74,8 @@ LOSSES = st.lists(
 
 
 @given(LOSSES)
-def test_perplexity_is_that_of_the_mean_over_tables(rows: list[tuple[int, float, int]]) -> None:
-    def mean(*tables: int) -> float:
+def test_perplexity_is_that_of_the_mean_over_tables(rows):
+    def mean(*tables):
         losses, tokens = zip(*(row[1:] for row in rows if row[0] in tables), strict=True)
         return sum(losses) / sum(tokens)
 
@@ -103,11 +101,11 @@ OVER_HALVES = [f"{name}_{half}" for name in NAMES for half in HALVES]
 Combination = tuple[str, ...]
 
 
-def units(combination: Combination) -> tuple[AttributeValue, ...]:
+def units(combination):
     return tuple(map(AttributeValue, ASPECTS, combination))
 
 
-def sample(own: Combination, *, halves: bool = True) -> Sample:
+def sample(own, *, halves=True):
     rivals = [each for each in COMBINATIONS if each != own]
     alike = tuple((each in SEEN) == (own in SEEN) for each in rivals)
     context = {"unseen": own not in SEEN} if halves else {}
@@ -115,7 +113,7 @@ def sample(own: Combination, *, halves: bool = True) -> Sample:
     return Sample(" ".join(own), "amazon", units(own), ("a text",), context, challenge)
 
 
-def shares(*cases: tuple[Sample, Mapping[Combination, float]]) -> dict[str, float]:
+def shares(*cases):
     """Return the scores of texts by their log likelihoods after each combination."""
     tally = Tally((*DISCRIMINATION.scores, *map(score_info, OVER_HALVES)))
     for each, logs in cases:
@@ -128,13 +126,13 @@ def shares(*cases: tuple[Sample, Mapping[Combination, float]]) -> dict[str, floa
     return {score.name: score.value for score in tally.scores(DISCRIMINATION.signature)}
 
 
-def won(own: object, weights: Mapping[Any, float]) -> float:
+def won(own, weights):
     """Return 100 of the likeliest, shared by those that are as likely."""
     best = max(weights.values())
     return 100 * (weights[own] == best) / [*weights.values()].count(best)
 
 
-def by_aspect(own: Combination, logs: Mapping[Combination, float]) -> float:
+def by_aspect(own, logs):
     """Return the mean over aspects: a value is as likely as all combinations with it."""
     possible = max(logs.values()) > -math.inf
     found = []
@@ -156,9 +154,7 @@ LOGS = st.fixed_dictionaries(dict.fromkeys(COMBINATIONS, LIKELY))
 
 
 @given(st.lists(st.tuples(st.sampled_from(COMBINATIONS), LOGS), min_size=1, max_size=6))
-def test_shares_of_texts_are_those_of_the_definition(
-    drawn: list[tuple[Combination, dict[Combination, float]]],
-) -> None:
+def test_shares_of_texts_are_those_of_the_definition(drawn):
     expected: dict[str, list[float]] = defaultdict(list)
     for own, logs in drawn:
         half = {each: log for each, log in logs.items() if (each in SEEN) == (own in SEEN)}
@@ -174,7 +170,7 @@ def test_shares_of_texts_are_those_of_the_definition(
     assert whole == pytest.approx({name: means[name] for name in NAMES})
 
 
-def test_without_rivals_of_its_half_or_numbers_there_is_no_verdict() -> None:
+def test_without_rivals_of_its_half_or_numbers_there_is_no_verdict():
     first, same = sample(COMBINATIONS[0]), dict.fromkeys(COMBINATIONS, -1.0)
     alone = replace(first, challenge=Rivals(tuple(map(units, COMBINATIONS[1:])), (False,) * 5))
     assert "disc_acc_within" not in shares((alone, same))
@@ -182,7 +178,7 @@ def test_without_rivals_of_its_half_or_numbers_there_is_no_verdict() -> None:
     assert all(math.isnan(broken[name]) for name in ("disc_acc", "disc_aspects"))
 
 
-def test_the_gap_has_an_error_of_both_halves() -> None:
+def test_the_gap_has_an_error_of_both_halves():
     totals = score_info("disc_gap").totals
     seen, unseen = [(100.0, 1, 0, 0)] * 6 + [(0.0, 1, 0, 0)] * 4, [(0, 0, 100.0, 1)] * 3
     rows = [*seen, *unseen, *[(0, 0, 0.0, 1)] * 7]

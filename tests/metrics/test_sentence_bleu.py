@@ -3,7 +3,6 @@
 import gzip
 import json
 import warnings
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,12 +19,12 @@ WEIGHTS = {1: (1, 0, 0), 2: (0.5, 0.5, 0), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25
 texts = st.lists(st.sampled_from(["A", "a", "b", "won", "3", "games"]), max_size=7).map(" ".join)
 
 
-def sample(*references: str) -> Sample:
+def sample(*references):
     return Sample("0", "logicnlg", (AttributeValue("a", "0"),), references)
 
 
 @given(st.lists(st.tuples(texts, st.lists(texts.filter(bool), min_size=1, max_size=4)), min_size=1))
-def test_it_is_nltks(rows: list[tuple[str, list[str]]]) -> None:
+def test_it_is_nltks(rows):
     judgements = [LOGICNLG_BLEU.judge_one(sample(*of), output) for output, of in rows]
     ours = {score.name: score.value for score in scores_of(LOGICNLG_BLEU, judgements)}
     outputs = [output.lower().split() for output, _ in rows]
@@ -43,7 +42,7 @@ def test_it_is_nltks(rows: list[tuple[str, list[str]]]) -> None:
 
 
 @pytest.mark.parametrize("system", ["field_infusing", soak("GPT_gpt2_12.65")])
-def test_published_bleu(logicnlg_dir: Path, golden_dir: Path, system: str, tmp_path: Path) -> None:
+def test_published_bleu(logicnlg_dir, golden_dir, system, tmp_path):
     outputs = logicnlg_dir / f"outputs/{system}.json"
     rows = tmp_path / "rows.jsonl"
     found = score(outputs, "logicnlg_bleu", "logicnlg", per_sample=rows)

@@ -3,13 +3,12 @@
 import pytest
 
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.e2e import E2E
 from spor_tasks.corpora.viggo import VIGGO
 from spor_tasks.metrics.slot_errors import SLOT_ERRORS
 
 
-def sample(**values: str) -> Sample:
+def sample(**values):
     """Return a sample about The Gull, of ViGGO if it has genres."""
     units = [AttributeValue(name.replace("_", " "), value) for name, value in values.items()]
     corpus = "viggo" if "genres" in values else "e2e"
@@ -44,9 +43,7 @@ GAME = sample(genres="action, puzzle", platforms="PC, Xbox", linux="no", mac="ye
         ),
     ],
 )
-def test_what_a_text_lacks_exchanges_and_adds_is_found(
-    asked: Sample, text: str, errors: str
-) -> None:
+def test_what_a_text_lacks_exchanges_and_adds_is_found(asked, text, errors):
     _, details = SLOT_ERRORS.judge_one(asked, text)
     found = [f"-{name}" for name, _ in details["slots_missing"]]
     found += [f"{name}: {value} {other}" for name, value, other in details["slots_wrong"]]
@@ -54,7 +51,7 @@ def test_what_a_text_lacks_exchanges_and_adds_is_found(
     assert " ".join(found) == errors
 
 
-def test_errors_are_counted_over_all_values() -> None:
+def test_errors_are_counted_over_all_values():
     values, details = SLOT_ERRORS.judge_one(GAME, "The Gull is a puzzle for PC.")
     assert values == {"slot_errors": (400, 7)}
     assert details["slot_errors"] == pytest.approx(57.14, abs=0.01)
@@ -62,7 +59,7 @@ def test_errors_are_counted_over_all_values() -> None:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize(("corpus", "least"), [(E2E, 0.989), (VIGGO, 0.983)])
-def test_few_references_have_errors(corpus: Corpus, least: float) -> None:
+def test_few_references_have_errors(corpus, least):
     judged = [
         SLOT_ERRORS.judge_one(sample, text).details["slot_errors"]
         for sample in (*corpus.part("train"), *corpus.part("test"))

@@ -1,8 +1,6 @@
 """SP-Acc: outputs that have a program, the programs that decide, and tables without a verdict."""
 
 import json
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +9,6 @@ from spor_tasks.core.sample import Column, Fact, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.metrics import sp_acc
-from spor_tasks.metrics.base import Judgement
 from spor_tasks.metrics.programs import ranking
 from spor_tasks.metrics.programs.states import Limits
 from spor_tasks.metrics.sp_acc import SP_ACC, SpAcc
@@ -20,19 +17,19 @@ ROWS = (("oslo", "7", "north"), ("bergen", "3", "west"), ("molde", "1", "west"))
 MOST = "Oslo has the most people ."
 
 
-def sample(header: str = "city people coast", rows: Sequence[Sequence[str]] = ROWS) -> Sample:
+def sample(header="city people coast", rows=ROWS):
     table = Table(tuple(header.split(" ")), tuple(map(tuple, rows)))
     context: dict[str, Fact] = {"name": "1.csv", "title": "norway", "table": table}
     return Sample("0", "logicnlg", (Column("city", "0"),), (MOST,), context)
 
 
-def judge(output: str, metric: SpAcc = SP_ACC, of: Sample | None = None) -> Judgement:
+def judge(output, metric=SP_ACC, of=None):
     judgement = metric.judge_one(of or sample(), output)
     assert json.dumps(judgement.details)
     return judgement
 
 
-def test_a_true_sentence_is_true_and_a_false_one_false() -> None:
+def test_a_true_sentence_is_true_and_a_false_one_false():
     values, details = judge(MOST)
     assert values == {"sp_acc": 100, "sp_found": 100, "sp_cut": 0, "sp_acc_found": 100}
     assert details["sp_program"] == "eq{oslo; hop{argmax{all_rows; people}; city}}"
@@ -48,14 +45,14 @@ def test_a_true_sentence_is_true_and_a_false_one_false() -> None:
 
 
 @pytest.mark.parametrize("output", ["", " . ", "it rains", "word " * 201, "x" * 2001])
-def test_an_output_without_a_program_is_false(output: str) -> None:
+def test_an_output_without_a_program_is_false(output):
     assert judge(output).values == {"sp_acc": 0, "sp_found": 0, "sp_cut": 0}
 
 
-def test_three_of_many_programs_decide_and_one_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_three_of_many_programs_decide_and_one_of_few(monkeypatch):
     programs: list[str] = []
 
-    def fit(_: str, program: str) -> float:
+    def fit(_, program):
         programs.append(program)
         return float("argmin" in program)
 
@@ -70,7 +67,7 @@ def test_three_of_many_programs_decide_and_one_of_few(monkeypatch: pytest.Monkey
     assert many["sp_acc"] == 100 * any(each.endswith("=True") for each in details["sp_best"])
 
 
-def test_a_search_that_a_limit_cut_is_reported_and_limits_are_in_the_signature() -> None:
+def test_a_search_that_a_limit_cut_is_reported_and_limits_are_in_the_signature():
     values, details = judge(MOST, SpAcc(limits=Limits(states=20)))
     assert (values["sp_cut"], details["sp_search"]) == (100, "states")
     start = "sp_acc|ranker:lexical-1|operators:published|"
@@ -85,7 +82,7 @@ def test_a_search_that_a_limit_cut_is_reported_and_limits_are_in_the_signature()
     assert error.value.remedy
 
 
-def test_a_table_with_a_long_row_or_without_columns_has_no_verdict_and_others_have() -> None:
+def test_a_table_with_a_long_row_or_without_columns_has_no_verdict_and_others_have():
     for of in (sample(rows=[*ROWS, ["a", "1", "b", "c"]]), sample("", [["x", "y"]])):
         for output in (MOST, ""):
             assert judge(output, of=of).values == dict.fromkeys(("sp_acc", "sp_found", "sp_cut"))
@@ -98,7 +95,7 @@ def test_a_table_with_a_long_row_or_without_columns_has_no_verdict_and_others_ha
         judge("x ; { y } has the most people", of=sample(header, rows))
 
 
-def test_the_first_true_statements_of_the_test_set(logicnlg_dir: Path) -> None:
+def test_the_first_true_statements_of_the_test_set(logicnlg_dir):
     samples = reader.read_part("test", logicnlg_dir)[:20]
     outputs = [(each.target,) for each in samples]
     judgements = SpAcc(limits=Limits(states=5000)).judge(samples, outputs)

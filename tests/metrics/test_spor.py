@@ -18,20 +18,20 @@ from tests.support.scores import scores_of
 # --- PARENT ---------------------------------------------------------------------------------------
 
 
-def measure(of: Sample, output: str, metric: Parent = PARENT) -> ParentEvidence:
+def measure(of, output, metric=PARENT):
     details = metric.judge_one(of, output).details
     suffix = "_full_table" if metric.full_table else ""
     return ParentEvidence(*(details[f"{side}{suffix}"] for side in ParentEvidence._fields))
 
 
-def sample(*references: str, units: tuple[DataUnit, ...] = ()) -> Sample:
+def sample(*references, units=()):
     return Sample("0" * 16, "letters", units, references)
 
 
 ANN = Triple("Ann", "friend", "Bob")
 
 
-def test_the_published_table_leaves_out_dates_and_countries() -> None:
+def test_the_published_table_leaves_out_dates_and_countries():
     text = "Ann met Bob"
     without = measure(sample(text, units=(ANN,)), text)
     for unit, is_published in (
@@ -46,7 +46,7 @@ def test_the_published_table_leaves_out_dates_and_countries() -> None:
         assert measure(both, text) == (full if is_published else without)
 
 
-def test_the_signature_holds_every_setting() -> None:
+def test_the_signature_holds_every_setting():
     tok, version = "tok:nltk3.9-punkt-en", f"v:{__version__}"
     assert PARENT.signature == f"parent|lambda:0.5|order:4|{tok}|table:published|{version}"
     other = Parent(weight=0.25, max_order=2, full_table=True).signature
@@ -64,13 +64,7 @@ letter_texts = st.lists(letters, max_size=12)
     weight=st.floats(0, 1),
     max_order=st.integers(1, 6),
 )
-def test_every_number_is_that_of_the_definition(
-    output: list[str],
-    references: list[list[str]],
-    table: list[list[str]],
-    weight: float,
-    max_order: int,
-) -> None:
+def test_every_number_is_that_of_the_definition(output, references, table, weight, max_order):
     units = tuple(AttributeValue("is", " ".join(value)) for value in table)
     drawn = sample(*map(" ".join, references), units=units)
     evidence = measure(drawn, " ".join(output), Parent(weight, max_order))
@@ -83,9 +77,7 @@ phrases = st.lists(tokens, max_size=3).map(" ".join)
 
 
 @given(st.lists(st.builds(AttributeValue, phrases, phrases)), phrases, phrases)
-def test_attributes_are_unfiltered(
-    table: list[AttributeValue], reference: str, output: str
-) -> None:
+def test_attributes_are_unfiltered(table, reference, output):
     drawn = sample(reference, units=tuple(table))
     assert measure(drawn, output) == measure(drawn, output, Parent(full_table=True))
 
@@ -93,7 +85,7 @@ def test_attributes_are_unfiltered(
 # --- Orders ---------------------------------------------------------------------------------------
 
 
-def test_one_unit_has_no_order() -> None:
+def test_one_unit_has_no_order():
     with pytest.raises(ValueError, match="fewer than two"):
         kendall((0,), (0,))
 
@@ -107,7 +99,7 @@ mentions = texts.map(" ".join)
 
 
 @st.composite
-def ordered(draw: st.DrawFn) -> Sample:
+def ordered(draw):
     triples = st.builds(Triple, names_of_units, st.just("is"), names_of_units)
     attributes = st.builds(AttributeValue, st.sampled_from(["area", "near"]), names_of_units)
     unit: st.SearchStrategy[DataUnit] = draw(st.sampled_from([triples, attributes]))
@@ -120,7 +112,7 @@ def ordered(draw: st.DrawFn) -> Sample:
 
 
 @given(ordered(), mentions, mentions)
-def test_verdicts_are_those_of_the_definition(sample: Sample, first: str, second: str) -> None:
+def test_verdicts_are_those_of_the_definition(sample, first, second):
     values, details = ORDER_INVARIANCE.judge_one(sample, first, second)
     properties = []
     for number, output in enumerate((first, second), start=1):
@@ -139,7 +131,7 @@ def test_verdicts_are_those_of_the_definition(sample: Sample, first: str, second
 
 
 @given(st.lists(st.tuples(ordered(), mentions), min_size=1, max_size=5))
-def test_cwio_is_that_of_the_definition(drawn: list[tuple[Sample, str]]) -> None:
+def test_cwio_is_that_of_the_definition(drawn):
     judgements = [CWIO.judge_one(sample, output) for sample, output in drawn]
     scores = {score.name: score.value for score in scores_of(CWIO, judgements)}
     expected = slow_order.cwio(*zip(*drawn, strict=True))
@@ -150,7 +142,7 @@ def test_cwio_is_that_of_the_definition(drawn: list[tuple[Sample, str]]) -> None
 # --- The copy rule --------------------------------------------------------------------------------
 
 
-def hiding(unit: DataUnit, *phrases: tuple[str, str]) -> Sample:
+def hiding(unit, *phrases):
     challenge = Hidden(phrases, (("hull", ("oak",)),))
     return Sample("1", "invented", (unit,), (), challenge=challenge)
 
@@ -158,7 +150,7 @@ def hiding(unit: DataUnit, *phrases: tuple[str, str]) -> Sample:
 PORT = hiding(Triple("Entity 1", "harbour", "Old Basin"), ("Greyport", "Entity 1"))
 
 
-def test_a_leak_is_located_and_every_phrase_must_be_copied() -> None:
+def test_a_leak_is_located_and_every_phrase_must_be_copied():
     published, whole_word = verdicts(PORT, "  At  GREYPORT lies Old Basin.")
     assert published.leaks == whole_word.leaks == (Leak("Greyport", 6),)
     assert published.missing == ("Entity 1",)
@@ -181,7 +173,7 @@ outputs = st.lists(st.tuples(joints, pieces | pieces.map(str.upper), joints)).ma
 )
 
 
-def hidden_samples(unit: DataUnit, secrets: list[str]) -> st.SearchStrategy[Sample]:
+def hidden_samples(unit, secrets):
     phrase = st.tuples(st.sampled_from(secrets), st.sampled_from(PHRASES))
     return st.lists(phrase, min_size=1, max_size=3).map(lambda drawn: hiding(unit, *drawn))
 
@@ -192,7 +184,7 @@ def hidden_samples(unit: DataUnit, secrets: list[str]) -> st.SearchStrategy[Samp
     | hidden_samples(AttributeValue("a", "b"), [*POSSIBLE_VALUES, "hull"]),
     outputs,
 )
-def test_both_verdicts_are_those_of_the_definition(sample: Sample, output: str) -> None:
+def test_both_verdicts_are_those_of_the_definition(sample, output):
     plain, whole_word = (slow_copy_rule.judge(sample, output, whole=way) for way in (False, True))
     assert tuple(each.case for each in verdicts(sample, output)) == (plain, whole_word)
     names = {

@@ -2,7 +2,6 @@
 
 import math
 import random
-from collections.abc import Callable, Iterable
 from operator import eq
 from typing import Any
 
@@ -14,7 +13,6 @@ from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.compmctg.reader import units_of
-from spor_tasks.corpora.compmctg.spaces import Combination
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import Column, ScoreInfo, Tally
 from spor_tasks.metrics.compmctg import accuracy_values
@@ -26,7 +24,7 @@ from tests.support.scores import interval
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]
 
 
-def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict() -> None:
+def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict():
     for totals, values, value, each in (
         (MEAN, [50.0, None, 100.0], 75.0, [50.0, math.nan, 100.0]),
         (GROUP_MEANS, [(2, 1.0), (2, 0.0), None, (5, 0.0)], 0.25, [1.0, 0.0, math.nan, 0.0]),
@@ -43,7 +41,7 @@ def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict() -> None:
                 assert math.isnan(number)
 
 
-def test_scores_of_some_samples_are_given_where_there_are_such_samples() -> None:
+def test_scores_of_some_samples_are_given_where_there_are_such_samples():
     some = [ScoreInfo(f"m_{size}", "", of_some=True) for size in (2, 3, 4)]
     tally = Tally((ScoreInfo("m", ""), ScoreInfo("k", ""), *some))
     tally.add({"m_3": 1.0, "m": 1.0, "k": None})
@@ -53,7 +51,7 @@ def test_scores_of_some_samples_are_given_where_there_are_such_samples() -> None
     assert (tally.outputs("m_2").tolist(), tally.outputs("m").tolist()) == ([1], [0, 1])
 
 
-def test_a_mean_does_not_depend_on_the_order_of_outputs() -> None:
+def test_a_mean_does_not_depend_on_the_order_of_outputs():
     numbers = [0.1, 1e16, 0.3, -1e16, 0.7] * 3
     assert MEAN.value(numbers) == MEAN.value(numbers[::-1]) == math.fsum(numbers) / 15
     taus = [(2 + n % 6, math.sin(n)) for n in range(100)]
@@ -61,7 +59,7 @@ def test_a_mean_does_not_depend_on_the_order_of_outputs() -> None:
         assert of(taus[1::2] + taus[::2]) == of(taus)
 
 
-def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means() -> None:
+def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means():
     two, three = ([tau for size, tau in TAUS if size == of] for of in (2, 3))
     assert MEAN.stderr(two) == pytest.approx(stats.sem(two))
     assert GROUP_MEANS.stderr(TAUS[:4]) == pytest.approx(stats.sem(two))
@@ -74,7 +72,7 @@ def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means() -> None
 HALVES = [(half, value, 10 * half + value) for half in (0.0, 1.0) for value in (7.0, 7.0, 8.0)]
 
 
-def test_weights_are_those_of_the_score_and_values_of_another_kind_an_error() -> None:
+def test_weights_are_those_of_the_score_and_values_of_another_kind_an_error():
     for totals, values in (
         (MEAN, [3.0, 5.0, 10.0]),
         (GROUP_MEANS, TAUS),
@@ -92,10 +90,9 @@ SPLIT = splits.shipped(SPACE, "acd")[0]
 SEEN = SPLIT.seen
 KNOWN = {values[0] for values in SPACE.aspects.values()}
 REPEATS = 30
-System = Callable[[Combination], Iterable[Combination]]
 
 
-def values_of(system: System, score: str = "mini_gap_real") -> list[Value]:
+def values_of(system, score="mini_gap_real"):
     """Return what the texts of a system add; it answers a request with combinations of values."""
     return [
         added[score]
@@ -109,7 +106,7 @@ def values_of(system: System, score: str = "mini_gap_real") -> list[Value]:
     ]
 
 
-def of_known_values(asked: Combination) -> list[Combination]:
+def of_known_values(asked):
     """Write the values that the system knows, and the others as in any training text."""
     return [
         tuple(own if own in KNOWN else any_ for own, any_ in zip(asked, other, strict=True))
@@ -129,17 +126,17 @@ def of_known_values(asked: Combination) -> list[Combination]:
         (lambda asked: [asked] * len(SEEN) if asked in SEEN else SEEN, 100 * 35 / 54),
     ],
 )
-def test_equal_knowledge_of_both_halves_is_no_gap(system: System, gap: float) -> None:
+def test_equal_knowledge_of_both_halves_is_no_gap(system, gap):
     assert GAP_OF_SAME.value(values_of(system)) == pytest.approx(gap)
 
 
-def test_the_score_without_codes_is_that_of_copying() -> None:
+def test_the_score_without_codes_is_that_of_copying():
     of_halves = [values_of(lambda _: SEEN, f"mini_acc_{half}") for half in ("id", "comp")]
     means = [np.mean(np.array(values, float)) for values in of_halves]
     assert means == pytest.approx(splits.without_codes(SPLIT))
 
 
-def test_intervals_of_a_system_that_reads_no_code_hold_zero_as_often_as_they_say() -> None:
+def test_intervals_of_a_system_that_reads_no_code_hold_zero_as_often_as_they_say():
     clusters = clusters_of([each for each in sum(SPLIT, ()) for _ in range(REPEATS)])
     rng, misses = random.Random(0), 0
     for _ in range(40):
@@ -163,11 +160,11 @@ SHARED = [(0.0, 7.0, 100.0), (0.0, 7.0, 50.0), (1.0, 7.0, 25.0)]
         ([(0.0, 1.0, 5.0), (1.0, 2.0, 5.0)], math.nan),
     ],
 )
-def test_values_that_only_one_half_asks_for_are_left_out(drawn: list[Value], gap: float) -> None:
+def test_values_that_only_one_half_asks_for_are_left_out(drawn, gap):
     assert GAP_OF_SAME.value(drawn) == pytest.approx(gap, nan_ok=True)
 
 
-def test_a_half_of_one_combination_has_no_interval_and_damaged_values_are_refused() -> None:
+def test_a_half_of_one_combination_has_no_interval_and_damaged_values_are_refused():
     drawn = [(float(n == 0), 1.0, 10.0 * n) for n in range(12) for _ in range(3)]
     clusters = np.repeat(np.arange(12), 3)
     assert interval(Column.of(drawn, GAP_OF_SAME), clusters, seed=0) is None

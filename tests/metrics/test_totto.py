@@ -1,8 +1,6 @@
 """ToTTo's scores: the published ones to the last digit, their definition, and without pads."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 import sacrebleu
@@ -11,8 +9,7 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Judgement, with_groups
+from spor_tasks.metrics.base import with_groups
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.oracles import totto as slow
@@ -24,13 +21,13 @@ REAL = {TOTTO: "", TOTTO_REAL: "_real"}
 HALVES = {"overall": "", "overlap": "_overlap", "nonoverlap": "_nonoverlap"}
 
 
-def percent(judgement: Judgement) -> dict[str, float]:
+def percent(judgement):
     real = "_real" if "totto_chrf" in judgement.details else ""
     return {key: judgement.details[f"parent{real}_{key}"] for key in SIDES}
 
 
 @pytest.fixture(scope="module")
-def published(golden_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
+def published(golden_dir, tmp_path_factory):
     """The rows of each file of predictions, with the sample and its judgement."""
     folder = golden_dir / "totto"
     rows = [row for _, row in read_rows(folder / "examples.jsonl.gz")]
@@ -44,7 +41,7 @@ def published(golden_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
     return files
 
 
-def test_examples_and_aggregates(published: dict[str, list[Row]], golden_dir: Path) -> None:
+def test_examples_and_aggregates(published, golden_dir):
     assert sum(map(len, published.values())) == 1400
     aggregates = json.loads((golden_dir / "totto" / "aggregates.json").read_bytes())
     assert aggregates.keys() == published.keys()
@@ -66,7 +63,7 @@ def test_examples_and_aggregates(published: dict[str, list[Row]], golden_dir: Pa
                 assert f"{value:.2f}" == f"{of_half['parent_cli'][key]:.2f}"
 
 
-def test_edge_cases_are_published(published_dir: Path, tmp_path: Path) -> None:
+def test_edge_cases_are_published(published_dir, tmp_path):
     cases = json.loads((published_dir / "totto" / "edge_cases.json").read_bytes())
     answered = [case for case in cases if "p" in case]
     assert len(answered) == len(cases) - 1
@@ -80,7 +77,7 @@ def test_edge_cases_are_published(published_dir: Path, tmp_path: Path) -> None:
 ANN = "Ann has 7 ."
 
 
-def test_blanks_and_no_output_are_read_as_published() -> None:
+def test_blanks_and_no_output_are_read_as_published():
     for odd, output, plain, plain_output in (
         (sample(ANN, title=" ", section_title="\t"), "Ann", sample(ANN), "Ann"),
         (sample(ANN, cells=[["a\r\nb"]]), "a\tb", sample(ANN, cells=[["a b"]]), "a b"),
@@ -89,8 +86,8 @@ def test_blanks_and_no_output_are_read_as_published() -> None:
         assert TOTTO.judge_one(odd, output) == TOTTO.judge_one(plain, plain_output)
 
 
-def test_an_output_is_perfect_without_cells_and_with_entities() -> None:
-    def real(case: Sample, output: str) -> Any:  # noqa: ANN401 - a value
+def test_an_output_is_perfect_without_cells_and_with_entities():
+    def real(case, output):
         return TOTTO_REAL.judge_one(case, output).values["totto_parent_real"]
 
     for case, output in (
@@ -102,7 +99,7 @@ def test_an_output_is_perfect_without_cells_and_with_entities() -> None:
         assert real(case, "") == 0
 
 
-def test_a_sample_without_a_half_counts_in_the_overall_scores_only() -> None:
+def test_a_sample_without_a_half_counts_in_the_overall_scores_only():
     whole = TOTTO.judge_one(sample(ANN), "Ann").values
     names = [info.name for info in with_groups(TOTTO.scores)]
     assert in_groups(sample(ANN), whole, names) == {}
@@ -116,12 +113,12 @@ sentences = st.lists(st.sampled_from(CELLS), min_size=1, max_size=10).map(" ".jo
 tokenizer = Tokenizer13a()  # type: ignore[no-untyped-call]
 
 
-def tokens(text: str) -> list[str]:
+def tokens(text):
     return str(tokenizer(text.strip().lower())).split()
 
 
 @given(st.data())
-def test_every_number_is_that_of_the_definition(data: st.DataObject) -> None:
+def test_every_number_is_that_of_the_definition(data):
     rows = data.draw(st.lists(st.lists(values, min_size=1, max_size=3), min_size=1, max_size=3))
     places = [(row, index) for row, cells in enumerate(rows) for index in range(len(cells))]
     highlighted = data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=4))
@@ -132,7 +129,7 @@ def test_every_number_is_that_of_the_definition(data: st.DataObject) -> None:
     output = data.draw(sentences)
     drawn = sample(*references, cells=rows, highlighted=highlighted, **context)
 
-    def entries(*texts: str) -> list[list[str]]:
+    def entries(*texts):
         return [tokens(value.replace("|", "-")) for value in texts if value]
 
     whole = entries(*(value for row in rows for value in row), title, section, text)

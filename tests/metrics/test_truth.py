@@ -19,12 +19,12 @@ ROWS = (("Ann", "Eskdale", "9"), ("Bo", "Selby", "12"), ("Cy", "Selby", "20"))
 TABLE = Table(HEADER, ROWS)
 
 
-def sample(*rows: tuple[str, ...], corpus: str = "logicnlg_mini") -> Sample:
+def sample(*rows, corpus="logicnlg_mini"):
     context = {"title": "spring fair", "table": Table(HEADER, rows or ROWS)}
     return Sample("0", corpus, (Column("baker", "0"),), ("Any .",), context)
 
 
-def shares(*pairs: tuple[Sample, str]) -> tuple[float, float]:
+def shares(*pairs):
     """Return the shares of true outputs and of sentences."""
     scores = scores_of(TRUTH, (TRUTH.judge_one(*pair) for pair in pairs))
     assert [score.name for score in scores] == ["truth", "truth_readable"]
@@ -33,7 +33,7 @@ def shares(*pairs: tuple[Sample, str]) -> tuple[float, float]:
     return true, readable
 
 
-def test_shares_are_of_all_outputs() -> None:
+def test_shares_are_of_all_outputs():
     texts = (
         "Cy has the most coins .",  # true
         "the most coins go to Eskdale .",  # false
@@ -55,19 +55,19 @@ SENTENCES: dict[str, bool | None] = {
 
 
 @pytest.mark.parametrize("text", SENTENCES)
-def test_a_sentence_is_true_false_or_not_of_the_language(text: str) -> None:
+def test_a_sentence_is_true_false_or_not_of_the_language(text):
     read = meaning(text, TABLE)
     assert (read and read.true) is SENTENCES[text]
 
 
-def test_the_program_of_an_output_is_logged() -> None:
+def test_the_program_of_an_output_is_logged():
     program = "eq{count{filter_eq{all_rows; town; Selby}}; 3}"
     values, details = TRUTH.judge_one(sample(), "Selby has three of the bakers .")
     assert details == {"truth": 0.0, "truth_readable": 100.0, "program": program}
     assert values == {"truth": 0.0, "truth_readable": 100.0}
 
 
-def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> None:
+def test_targets_are_true_their_counterparts_false_and_prompts_not_read():
     pairs = LOGICNLG_MINI.part("pairs")
     assert shares(*((pair, pair.target) for pair in pairs)) == (100, 100)
     assert shares(*((pair, challenge_of(pair, Contrast).text) for pair in pairs)) == (0, 100)
@@ -75,12 +75,12 @@ def test_targets_are_true_their_counterparts_false_and_prompts_not_read() -> Non
 
 
 @given(st.text(alphabet=st.sampled_from("Ann Bo has more the 12 coins . , \n\0²İ"), max_size=80))
-def test_any_output_has_a_verdict_or_none(text: str) -> None:
+def test_any_output_has_a_verdict_or_none(text):
     read = meaning(text, TABLE)
     assert read is None or isinstance(read.true, bool)
 
 
-def test_another_corpus_and_a_missing_or_damaged_table_are_refused() -> None:
+def test_another_corpus_and_a_missing_or_damaged_table_are_refused():
     damaged = [sample(*ROWS, ("Di", "Selby", *more)) for more in (("7", "more"), ("many",))]
     for odd in (sample(corpus="logicnlg"), replace(sample(), context={}), *damaged):
         with pytest.raises(CorpusError) as error:

@@ -1,6 +1,5 @@
 """Demonstrations of each aspect, on invented samples and the real ones."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,11 +8,8 @@ from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import (
     AttributeValue,
-    DataUnit,
     Hidden,
-    Sample,
     SampleMaker,
-    SplitPair,
     Triple,
 )
 from spor_tasks.prompts import demonstrations
@@ -25,15 +21,15 @@ from tests.support.soak import soak
 from tests.support.strategies import pool
 
 
-def sets(aspect: str, test: Sequence[Sample], *arms: Sequence[Sample]) -> SplitPair:
+def sets(aspect, test, *arms):
     return strategies.sets(aspect, test, **dict(zip(("one", "other"), arms, strict=False)))
 
 
-def of_words(aspect: str, test: str, *arms: str) -> SplitPair:
+def of_words(aspect, test, *arms):
     return sets(aspect, *(pool(words.split()) for words in (test, *arms)))
 
 
-def shown(pair: SplitPair, most: int = 8) -> list[str]:
+def shown(pair, most=8):
     """The words that each arm shows before the one test sample, in alphabetical order."""
     ((prompted),) = choose(pair, most)
     words = [["".join(unit[0] for unit in s.units) for s in arm] for arm in prompted.arms]
@@ -61,13 +57,11 @@ LONG = [replace(each, references=("word " * 60,)) for each in pool(["ab", "c", "
         ("productivity", 3, "abcd", ("ax bc dy z", "abcx d v"), ["ax bc dy", "abcx d v"]),
     ],
 )
-def test_what_each_arm_shows(
-    aspect: str, most: int, test: str, arms: tuple[str, str], expected: list[str]
-) -> None:
+def test_what_each_arm_shows(aspect, most, test, arms, expected):
     assert shown(of_words(aspect, test, *arms), most) == expected
 
 
-def test_one_with_more_units_than_the_test_sample_is_shown_only_if_it_must_be() -> None:
+def test_one_with_more_units_than_the_test_sample_is_shown_only_if_it_must_be():
     atom = "a b d xy xyz"
     assert shown(of_words("systematicity", "ab", atom, "ab abx y z"))[1].startswith("abx ")
     assert "abdx" not in shown(of_words("systematicity", "abd", atom, "ab abdx d y z"))[1]
@@ -83,7 +77,7 @@ def test_one_with_more_units_than_the_test_sample_is_shown_only_if_it_must_be() 
         (sets("systematicity", pool(["abc"]), pool(ATOM.split()), LONG), 8),
     ],
 )
-def test_a_sample_that_the_arms_do_not_cover_alike_is_left_out(pair: SplitPair, most: int) -> None:
+def test_a_sample_that_the_arms_do_not_cover_alike_is_left_out(pair, most):
     with pytest.raises(SplitError, match=f"covered by {most} demonstrations in each arm") as caught:
         choose(pair, most)
     assert caught.value.remedy
@@ -91,9 +85,7 @@ def test_a_sample_that_the_arms_do_not_cover_alike_is_left_out(pair: SplitPair, 
         choose(pair, 0)
 
 
-def test_a_choice_that_takes_seconds_shows_how_far_it_is(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_choice_that_takes_seconds_shows_how_far_it_is(monkeypatch, capsys):
     choose(of_words("systematicity", "abc", ATOM, "ab c x"), 8)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(demonstrations, "_SECONDS", 0.0)
@@ -101,7 +93,7 @@ def test_a_choice_that_takes_seconds_shows_how_far_it_is(
     assert "choosing demonstrations: 100%" in capsys.readouterr().err
 
 
-def test_matching_counts_what_prompts_show() -> None:
+def test_matching_counts_what_prompts_show():
     one, other = matching(choose(of_words("systematicity", "abc", ATOM, "ab c x"), 8))
     for each in (one, other):
         assert (each.demonstrations, each.own_units, each.other_units) == (3, 3, 1)
@@ -109,16 +101,16 @@ def test_matching_counts_what_prompts_show() -> None:
     assert one.copied
 
 
-def test_match_has_a_sample_for_each_reference_of_original() -> None:
+def test_match_has_a_sample_for_each_reference_of_original():
     with pytest.raises(SplitError, match="one sample for each reference"):
         choose(of_words("order_invariance", "ab", "abc b", "abc"), 1)
 
 
-def copy_of(units: Sequence[DataUnit], *hidden: tuple[str, str], name: str | None = None) -> Sample:
+def copy_of(units, *hidden, name=None):
     return replace(SampleMaker("copies")(units, [], name=name), challenge=Hidden(hidden))
 
 
-def test_demonstrations_show_the_hidden_entity() -> None:
+def test_demonstrations_show_the_hidden_entity():
     make = SampleMaker("places")
     train = [
         make([Triple("Old_Mill", "town", "Ebb")], ["Old Mill is in Ebb."]),
@@ -133,7 +125,7 @@ def test_demonstrations_show_the_hidden_entity() -> None:
     assert set(prompted.arms[0]) == {train[0], train[2]}
 
 
-def test_any_value_stands_for_a_hidden_one_and_no_other() -> None:
+def test_any_value_stands_for_a_hidden_one_and_no_other():
     make = SampleMaker("inns")
     values = (("price range", "high"), ("food", "Thai"), ("food", "Greek"))
     train = [make([AttributeValue(*value)], ["A text."], name="The Gull") for value in values]
@@ -158,7 +150,7 @@ FEW = 60
         *map(soak, ("systematicity webnlg", "productivity webnlg n3", "productivity e2e n5")),
     ],
 )
-def test_prompts_of_both_arms_are_alike_and_copying_is_worth_the_same(name: str) -> None:
+def test_prompts_of_both_arms_are_alike_and_copying_is_worth_the_same(name):
     aspect, corpus, *part = name.split()
     pair = named.load(aspect, corpus, None, *part)
     samples = pair.test.samples

@@ -3,7 +3,6 @@
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, combinations, combinations_with_replacement
 
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.aspects.order_invariance import matched
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, SampleMaker, SplitPair
-from spor_tasks.prompts.content import Demonstrations, Prompted
+from spor_tasks.core.sample import SampleMaker
 from spor_tasks.prompts.cover import MOST_UNITS, Block, Covers, Shape, covers, draw_sizes, filled
 from spor_tasks.prompts.demonstrations import WORD_TOLERANCE, choose
 from spor_tasks.prompts.styles import prompt
@@ -25,7 +23,7 @@ from tests.support.strategies import pool, unit
 LETTERS = "abcdef"
 
 
-def spelled(letters: Iterable[str]) -> str:
+def spelled(letters):
     return "".join(sorted(letters))
 
 
@@ -35,11 +33,11 @@ tests = st.lists(words, min_size=1, max_size=4)
 mosts = st.integers(1, 5)
 
 
-def sets(aspect: str, test: Iterable[str], **arms: tuple[Sample, ...]) -> SplitPair:
+def sets(aspect, test, **arms):
     return strategies.sets(aspect, pool(test, corpus="tested"), **arms)
 
 
-def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
+def chosen(pair, most):
     """The choice, checked for the requirements of every aspect; none where nothing is covered."""
     try:
         prompted = choose(pair, most)
@@ -60,7 +58,7 @@ def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     return prompted
 
 
-def assert_matched(prompted: Prompted) -> None:
+def assert_matched(prompted):
     """Check that the prompts of both arms are alike in all that is counted."""
     one, other = prompted.arms
     assert len(one) == len(other)
@@ -72,23 +70,23 @@ def assert_matched(prompted: Prompted) -> None:
     assert more - fewer <= WORD_TOLERANCE * more
 
 
-def words_of(demonstrations: Demonstrations) -> int:
+def words_of(demonstrations):
     texts = ((prompt(sample, "causal"), sample.references[0]) for sample in demonstrations)
     return sum(len(text.split()) for text in chain.from_iterable(texts))
 
 
-def held(sample: Sample, tested: Sample) -> set[DataUnit]:
+def held(sample, tested):
     return set(sample.units) & set(tested.units)
 
 
-def times_shown(tested: Sample, demonstrations: Demonstrations) -> Counter[DataUnit]:
+def times_shown(tested, demonstrations):
     return Counter(unit for sample in demonstrations for unit in held(sample, tested))
 
 
 @given(tests, drawn, drawn, mosts, st.randoms(use_true_random=False))
 def test_atom_shows_units_apart_and_combination_together_in_any_order_of_training(
-    test: list[str], atom: list[str], combination: list[str], most: int, rng: random.Random
-) -> None:
+    test, atom, combination, most, rng
+):
     arms = {"atom": pool([*LETTERS, *atom]), "combination": pool(combination)}
     prompted = chosen(sets("systematicity", test, **arms), most)
     for each in prompted:
@@ -104,8 +102,8 @@ def test_atom_shows_units_apart_and_combination_together_in_any_order_of_trainin
 
 @given(tests, drawn, drawn, st.integers(1, 3), mosts)
 def test_some_of_visible_show_more_units_at_once_than_any_of_invisible(
-    test: list[str], short: list[str], long: list[str], threshold: int, most: int
-) -> None:
+    test, short, long, threshold, most
+):
     invisible = pool([*LETTERS, LETTERS[:threshold], *(word[:threshold] for word in short)])
     pair = sets("productivity", test, invisible=invisible, visible=pool([*short, *long]))
     for each in chosen(pair, most):
@@ -117,9 +115,9 @@ def test_some_of_visible_show_more_units_at_once_than_any_of_invisible(
 
 @given(tests, drawn, mosts, st.randoms(use_true_random=False))
 def test_original_and_match_show_the_same_texts_and_differ_in_order_alone(
-    test: list[str], original: list[str], most: int, rng: random.Random
-) -> None:
-    def two_texts(sample: Sample) -> Sample:
+    test, original, most, rng
+):
+    def two_texts(sample):
         letters = [unit[-1] for unit in sample.units]
         texts = (" ".join(rng.sample(letters, len(letters))) for _ in range(2))
         return replace(sample, references=tuple(texts))
@@ -144,15 +142,14 @@ tested_samples = st.builds(
 originals = st.lists(
     st.sets(st.sampled_from("abcdxy"), min_size=2, max_size=5).map(spelled), min_size=2, max_size=9
 ).map(pool)
-Cost = tuple[int, int]  # the numbers of demonstrations, and of their units
 
 
-def cost_of(demonstrations: Iterable[Sample]) -> Cost:
+def cost_of(demonstrations):
     sizes = [len(sample.units) for sample in demonstrations]
     return len(sizes), sum(sizes)
 
 
-def least(arm: Iterable[Sample], tested: Sample, most: int) -> Cost | None:
+def least(arm, tested, most):
     """The cost of the best of all choices that show each unit, None where there is none."""
     units = set(tested.units)
     for may_have_all in (False, True):
@@ -174,7 +171,7 @@ def least(arm: Iterable[Sample], tested: Sample, most: int) -> Cost | None:
 
 @settings(max_examples=3 * EXAMPLES)
 @given(tested_samples, originals, st.integers(2, 4))
-def test_other_aspects_show_best(tested: Sample, original: tuple[Sample, ...], most: int) -> None:
+def test_other_aspects_show_best(tested, original, most):
     best = least(original, tested, most)
     for aspect, arms in (
         ("rule_learnability", {"original": original}),
@@ -192,15 +189,15 @@ blocks = st.sets(st.builds(Block, st.integers(1, FULL), st.integers(1, 5)), max_
 sizes = st.sets(st.integers(1, 12), min_size=1, max_size=3).map(sorted)
 
 
-def worth(block: Block) -> int:
+def worth(block):
     return block.size if block.mask.bit_count() > 1 else 0
 
 
-def collections(of: set[Block]) -> Iterator[tuple[Block, ...]]:
+def collections(of):
     return chain.from_iterable(combinations(sorted(of), n) for n in range(1, len(of) + 1))
 
 
-def best_values(of: set[Block], most: int, *, once: bool) -> dict[Shape, int]:
+def best_values(of, most, *, once):
     """The most that a cover of each shape is worth."""
     values: dict[Shape, int] = {}
     for chosen in collections(of):
@@ -214,7 +211,7 @@ def best_values(of: set[Block], most: int, *, once: bool) -> dict[Shape, int]:
 
 @example({Block(3, 2), Block(3, 4), Block(4, 2), Block(1, 2), Block(2, 2)}, 3)
 @given(blocks, st.integers(1, 5))
-def test_covers_are_the_best_of_all(of: set[Block], most: int) -> None:
+def test_covers_are_the_best_of_all(of, most):
     found = covers(of, FULL, value=worth)(most)
     assert {shape: cover.value for shape, cover in found.items()} == best_values(
         of, most, once=True
@@ -229,7 +226,7 @@ def test_covers_are_the_best_of_all(of: set[Block], most: int) -> None:
     assert sorted(repeating)[:1] == sorted(values)[:1]
 
 
-def test_few_samples_that_show_many_units_are_found_without_looking_at_more() -> None:
+def test_few_samples_that_show_many_units_are_found_without_looking_at_more():
     full = (1 << 14) - 1
     of = {Block(mask, mask.bit_count() + 1) for mask in range(1, full, 9)}
     started = time.process_time()
@@ -238,7 +235,7 @@ def test_few_samples_that_show_many_units_are_found_without_looking_at_more() ->
 
 
 @given(blocks, sizes, st.integers(1, 5))
-def test_fillers_make_all_possible_shapes(of: set[Block], of_fillers: list[int], most: int) -> None:
+def test_fillers_make_all_possible_shapes(of, of_fillers, most):
     plain: Covers = covers(of, FULL, value=worth)(most)
     expected: dict[Shape, int] = {}
     for (samples, units), cover in plain.items():

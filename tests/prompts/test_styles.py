@@ -34,7 +34,7 @@ TRIPLE = "<head> Grey Harbour <relation>  l c c n number <tail> a b c"
         ),
     ],
 )
-def test_a_prompt_in_each_style(sample: Sample, line: str, facts: str) -> None:
+def test_a_prompt_in_each_style(sample, line, facts):
     assert prompt(sample, "seq2seq") == line
     assert prompt(sample, "causal") == f"{line} Output:"
     assert prompt(sample, "instruction") == f"{REQUEST}\n{facts}Text:"
@@ -49,10 +49,10 @@ TOKENIZERS = {
 }
 
 
-def shortened(prompt: str, most: int, kind: str = "t5") -> tuple[str, int]:
+def shortened(prompt, most, kind="t5"):
     tokenizer: Any = TOKENIZERS[kind]
 
-    def count(text: str) -> int:
+    def count(text):
         return len(tokenizer(text)["input_ids"])
 
     found = without_end_of_table(prompt, BEFORE, most, count, tokenizer)
@@ -65,7 +65,7 @@ def shortened(prompt: str, most: int, kind: str = "t5") -> tuple[str, int]:
     st.integers(1, 120),
     st.sampled_from(sorted(TOKENIZERS)),
 )
-def test_the_beginning_and_the_end_are_kept(table: str, end: str, most: int, kind: str) -> None:
+def test_the_beginning_and_the_end_are_kept(table, end, most, kind):
     prompt = table + end
     found, length = shortened(prompt, most, kind)
     _, before = shortened(prompt, 10_000, kind)
@@ -77,7 +77,7 @@ def test_the_beginning_and_the_end_are_kept(table: str, end: str, most: int, kin
         assert length <= most
 
 
-def test_as_much_as_fits_is_kept() -> None:
+def test_as_much_as_fits_is_kept():
     prompt = "<cell> 123456 </cell> </table>"
     assert shortened(prompt, 10_000)[1] == 25
     assert shortened(prompt, 24) == ("<cell> 123456 </cell></table>", 24)
@@ -86,7 +86,7 @@ def test_as_much_as_fits_is_kept() -> None:
     assert shortened("<</table>", length_of_end)[0] == "<</table>"  # never the whole table
 
 
-def test_a_prompt_that_cannot_be_cut_there_is_left_to_the_host() -> None:
+def test_a_prompt_that_cannot_be_cut_there_is_left_to_the_host():
     for text in (
         "a prompt without a table that is long",
         "t</table> and a long end that has no room",

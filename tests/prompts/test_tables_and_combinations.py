@@ -12,13 +12,13 @@ from spor_tasks.prompts.demonstrations import choose
 from tests.support import strategies
 
 
-def shown(train: tuple[Sample, ...], tested: Sample, most: int) -> tuple[Sample, ...]:
+def shown(train, tested, most):
     (prompted,) = choose(strategies.sets("any", [tested], train=train), most)
     (arm,) = prompted.arms
     return arm
 
 
-def of_table(number: int, *header: str, title: str | None = None) -> Sample:
+def of_table(number, *header, title=None):
     context: dict[str, Fact] = {
         "name": f"{number}.csv",
         "title": title or f"title {number}",
@@ -39,7 +39,7 @@ TABLES = (
 )
 
 
-def test_the_most_similar_table_stands_last_and_the_own_one_is_never_shown() -> None:
+def test_the_most_similar_table_stands_last_and_the_own_one_is_never_shown():
     assert [each.id for each in shown(TABLES, TABLE, 2)] == ["id 2", "id 3"]
     assert [each.id for each in shown((of_table(9),), of_table(8), 1)] == ["id 9"]  # no columns
     assert {each.id for each in shown(TABLES, TABLE, 9)} == {"id 1", "id 2", "id 3", "id 4"}
@@ -47,7 +47,7 @@ def test_the_most_similar_table_stands_last_and_the_own_one_is_never_shown() -> 
     assert shown(shuffled, TABLE, 4) == shown(TABLES, TABLE, 4)
 
 
-def test_one_sample_of_a_table_is_shown_and_not_always_the_same() -> None:
+def test_one_sample_of_a_table_is_shown_and_not_always_the_same():
     several = tuple(replace(TABLES[2], id=f"{number}") for number in range(8))
     tested = (replace(TABLE, id=f"tested {number}") for number in range(20))
     ids = [[each.id for each in shown(several, sample, 3)] for sample in tested]
@@ -58,7 +58,7 @@ def test_one_sample_of_a_table_is_shown_and_not_always_the_same() -> None:
 MAKE = SampleMaker("own")
 
 
-def of_values(mood: str, size: str, *texts: str) -> Sample:
+def of_values(mood, size, *texts):
     return MAKE([AttributeValue("mood", mood), AttributeValue("size", size)], texts)
 
 
@@ -69,7 +69,7 @@ TEXTS = tuple(
 )
 
 
-def test_a_seen_combination_is_shown_itself() -> None:
+def test_a_seen_combination_is_shown_itself():
     tested = of_values("glad", "M")
     texts = shown(TEXTS, tested, 5)
     assert len({*texts}) == 5
@@ -77,7 +77,7 @@ def test_a_seen_combination_is_shown_itself() -> None:
     assert texts == shown(TEXTS, tested, 5) != shown(TEXTS, of_values("glad", "M"), 5)
 
 
-def test_an_unseen_combination_is_shown_by_others_each_as_often() -> None:
+def test_an_unseen_combination_is_shown_by_others_each_as_often():
     units = [each.units for each in shown(TEXTS, of_values("sad", "M"), 5)]
     assert sorted(map(units.count, {each.units for each in TEXTS})) == [1, 2, 2]
     assert len({each.units for each in shown(TEXTS, of_values("sad", "M"), 3)}) == 3
@@ -86,6 +86,6 @@ def test_an_unseen_combination_is_shown_by_others_each_as_often() -> None:
 @pytest.mark.parametrize(
     ("train", "tested"), [((), TEXTS[0]), ((), TABLE), ((replace(TABLE, context={}),), TABLE)]
 )
-def test_an_arm_with_nothing_to_show_is_refused(train: tuple[Sample, ...], tested: Sample) -> None:
+def test_an_arm_with_nothing_to_show_is_refused(train, tested):
     with pytest.raises(SplitError, match="train has no sample"):
         shown(train, tested, 3)

@@ -23,7 +23,7 @@ from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.own import read_corpus
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto import reader as totto
-from tests.conftest import REPOSITORY, Captured, Patch, Spor
+from tests.conftest import REPOSITORY
 from tests.support import commands, damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK, no_file_larger_than
 from tests.support.result_files import SAMPLE, write_run
@@ -78,7 +78,7 @@ NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo"}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: Patch) -> Path:
+def folder(tmp_path, monkeypatch):
     """The current folder, with good results, rows and a corpus; none of lm-eval's own tasks."""
     monkeypatch.chdir(tmp_path)
     commands.without_other_tasks(monkeypatch, tmp_path)
@@ -89,10 +89,10 @@ def folder(tmp_path: Path, monkeypatch: Patch) -> Path:
 
 
 @pytest.fixture
-def refused(spor: Spor) -> Refused:
+def refused(spor):
     """Run a command that must end with one error; return what it printed."""
 
-    def run(command: str) -> str:
+    def run(command):
         printed = spor(command, ends=2)
         assert "Traceback" not in printed
         error, *more = printed.partition("error: ")[2].splitlines()
@@ -103,18 +103,18 @@ def refused(spor: Spor) -> Refused:
     return run
 
 
-def files(folder: Path) -> set[Path]:
+def files(folder):
     return {path for path in folder.rglob("*") if not path.is_dir()}
 
 
-def test_every_command_is_tried() -> None:
+def test_every_command_is_tried():
     tried = " ".join((*READERS, *WRITERS))
     assert {name for name in commands.names() if name not in tried} == NO_FILE
 
 
 @pytest.mark.parametrize("kind", [*DAMAGE, "a name that is too long"])
 @pytest.mark.parametrize("command", READERS)
-def test_a_bad_file_is_one_error(command: str, kind: str, folder: Path, refused: Refused) -> None:
+def test_a_bad_file_is_one_error(command, kind, folder, refused):
     file = folder / "damaged" / (LONG_NAME if kind not in DAMAGE else "manifest.json")
     file.parent.mkdir()
     if kind in DAMAGE:
@@ -127,9 +127,7 @@ def test_a_bad_file_is_one_error(command: str, kind: str, folder: Path, refused:
 
 
 @pytest.mark.parametrize("command", WRITERS)
-def test_a_place_that_takes_no_file_is_one_error(
-    command: str, folder: Path, refused: Refused
-) -> None:
+def test_a_place_that_takes_no_file_is_one_error(command, folder, refused):
     (folder / "file").touch()
     for place in ("file/out", LONG_NAME):
         assert place[:50] in refused(command.replace("OUT", place))
@@ -142,7 +140,7 @@ def test_a_place_that_takes_no_file_is_one_error(
 
 
 @pytest.mark.parametrize("kind", sorted(DAMAGE.keys() - {"nothing"}))
-def test_a_report_leaves_out_a_bad_file(kind: str, folder: Path, capsys: Captured) -> None:
+def test_a_report_leaves_out_a_bad_file(kind, folder, capsys):
     for file in ("samples_spor_systematicity_mini_1.jsonl", "results_bad.json"):
         damage.replace(folder / "results" / file, kind)
         status = commands.run(["report", "results"])
@@ -153,7 +151,7 @@ def test_a_report_leaves_out_a_bad_file(kind: str, folder: Path, capsys: Capture
 
 
 @pytest.mark.usefixtures("folder")
-def test_pipes_of_the_shell_are_read_and_a_device_is_not_replaced(refused: Refused) -> None:
+def test_pipes_of_the_shell_are_read_and_a_device_is_not_replaced(refused):
     spor = f"{sys.executable} -m spor_tasks.cli"
     shell = f"gzip -c rows | {spor} score - {SCORE} --compare <(cat rows)"
     done = subprocess.run(
@@ -173,7 +171,7 @@ def test_pipes_of_the_shell_are_read_and_a_device_is_not_replaced(refused: Refus
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("command", ["tasks path", "tasks list"])
-def test_output_that_nothing_takes_is_one_error(command: str, refused: Refused) -> None:
+def test_output_that_nothing_takes_is_one_error(command, refused):
     with Path("/dev/full").open("w") as full, redirect_stdout(full):
         assert "standard output: [Errno 28]" in refused(command)
 
@@ -201,7 +199,7 @@ CORPORA: Mapping[str, tuple[bytes, Reader]] = {
 
 
 @pytest.mark.parametrize("name", [*PACKAGED, *CORPORA])
-def test_a_file_that_is_cut_is_one_error(name: str, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_file_that_is_cut_is_one_error(name, tmp_path, monkeypatch):
     file = tmp_path / name
     file.parent.mkdir(parents=True, exist_ok=True)
     monkeypatch.setattr(embedded, "FOLDER", file.parent)
@@ -245,7 +243,7 @@ ASPECTS = "aspects:\n" + "".join(f"  a{n}: [x, y]\n" for n in range(40))
     ],
     ids=lambda text: text[:20],
 )
-def test_bad_yaml_is_refused(text: str, what: str, tmp_path: Path, refused: Refused) -> None:
+def test_bad_yaml_is_refused(text, what, tmp_path, refused):
     path = tmp_path / "space.yaml"
     path.write_text(text, "utf-8")
     printed = refused(f"tasks make {path} --out {tmp_path}/out")
@@ -254,7 +252,7 @@ def test_bad_yaml_is_refused(text: str, what: str, tmp_path: Path, refused: Refu
 
 
 @pytest.mark.parametrize("option", ["--metadata", "--model_args", "--gen_kwargs"])
-def test_json_without_end_is_refused(option: str, refused: Refused) -> None:
+def test_json_without_end_is_refused(option, refused):
     assert "nested" in refused(f'eval --tasks spor_mini {option} {{"a":{"[" * 20_000}')
 
 
@@ -265,7 +263,7 @@ MEGABYTE = 1_000_000
 BEFORE, AFTER = json.dumps(ROW | {"output": "*"}).encode().split(b"*")
 
 
-def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> None:
+def test_an_output_without_end_in_a_small_file_is_refused(tmp_path):
     """In bounded memory and time."""
     path = tmp_path / "rows.jsonl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
@@ -285,7 +283,7 @@ def test_an_output_without_end_in_a_small_file_is_refused(tmp_path: Path) -> Non
     assert time.perf_counter() - started < 5
 
 
-def test_an_output_may_have_a_million_characters(tmp_path: Path, spor: Spor) -> None:
+def test_an_output_may_have_a_million_characters(tmp_path, spor):
     path = tmp_path / "rows.jsonl"
     words = b"Greyport has the Old Basin. " * MEGABYTE
     command = f"score {path} --metric coverage --corpus webnlg"
@@ -297,7 +295,7 @@ def test_an_output_may_have_a_million_characters(tmp_path: Path, spor: Spor) -> 
 
 
 @pytest.mark.parametrize("content", [b"\0", b" "])
-def test_a_pipe_without_end_or_line_is_left(content: bytes) -> None:
+def test_a_pipe_without_end_or_line_is_left(content):
     command = f"{sys.executable} -m spor_tasks.cli score - --metric coverage --corpus webnlg"
     pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command.split(), cwd=REPOSITORY, bufsize=0, **pipes) as reader:

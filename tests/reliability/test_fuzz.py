@@ -5,7 +5,7 @@ Result and sample files are in `tests/core/test_bad_files_properties.py`. `SPOR_
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.timeout(60 * SOAK)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def quick() -> Iterator[None]:
+def quick():
     """Spare the tenth of a second that all task files take, each time that they are read."""
     with patch.object(task_files, "files", cache(task_files.files)):
         yield
@@ -74,7 +74,7 @@ EVALUATION = {
 MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_remote_code": False}
 
 
-def evaluation(path: Path) -> None:
+def evaluation(path):
     settings = evaluate._config(argparse.Namespace(config=str(path)))
     checks.check(settings, [settings.model_args])
 
@@ -100,7 +100,7 @@ WORDS = st.sampled_from(
 
 
 @st.composite
-def bad_settings(draw: st.DrawFn, good: Any) -> str:  # noqa: ANN401 - any JSON value
+def bad_settings(draw, good):
     """The settings with any value anywhere, or with anything in the place of some letters."""
     listed = good is MODELS
     if draw(st.booleans()):
@@ -115,7 +115,7 @@ def bad_settings(draw: st.DrawFn, good: Any) -> str:  # noqa: ANN401 - any JSON 
 @pytest.mark.parametrize("reader", READERS)
 @settings(max_examples=80 * SOAK)
 @given(st.data())
-def test_anything_in_settings(reader: str, data: st.DataObject) -> None:
+def test_anything_in_settings(reader, data):
     read, good = READERS[reader]
     text = data.draw(bad_settings(good))
     with TemporaryDirectory() as where, suppress(SporError):
@@ -136,7 +136,7 @@ CONTENTS: Mapping[str, object] = {
 }
 
 
-def make_model(where: Path) -> tuple[Path, Path]:
+def make_model(where):
     """Make the folders of a base and of an adapter of it."""
     base, adapter = where / "base", where / "adapter"
     for name, content in CONTENTS.items():
@@ -146,7 +146,7 @@ def make_model(where: Path) -> tuple[Path, Path]:
     return base, adapter
 
 
-def look_at(base: Path, adapter: Path) -> None:
+def look_at(base, adapter):
     """Ask all that an evaluation asks of the folders of a model before it is loaded."""
     arguments = {"pretrained": str(base), "peft": str(adapter)}
     for ask in (
@@ -174,9 +174,7 @@ manifests = st.tuples(st.sampled_from(list(places(MANIFEST))), VALUES | st.just(
 
 @settings(max_examples=200 * SOAK)
 @given(contents | manifests)
-def test_anything_in_the_folders_of_a_model(
-    bad: dict[str, object] | tuple[tuple[str, ...], object],
-) -> None:
+def test_anything_in_the_folders_of_a_model(bad):
     with TemporaryDirectory() as made:
         where = Path(made)
         base, adapter = make_model(where)
@@ -193,7 +191,7 @@ def test_anything_in_the_folders_of_a_model(
 
 
 @pytest.fixture(scope="module")
-def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sets(tmp_path_factory):
     built = tmp_path_factory.mktemp("built") / "sets"
     facts = {"corpus_version": "x", "settings": {"limit": 0.02}, "seed": 0}
     with folder.new(built) as staging:
@@ -203,7 +201,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(max_examples=40 * SOAK)
 @given(st.data())
-def test_any_value_anywhere_in_the_manifest_of_sets(sets: Path, data: st.DataObject) -> None:
+def test_any_value_anywhere_in_the_manifest_of_sets(sets, data):
     file = sets / folder.MANIFEST
     good = file.read_bytes()
     path = data.draw(st.sampled_from(list(places(json.loads(good)))))

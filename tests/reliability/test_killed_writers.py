@@ -8,9 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +25,7 @@ KILLED = -9
 class Writers:
     """A process that starts one writer after the other, and says how each ended."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number):
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.killed"],
             cwd=REPOSITORY,
@@ -37,19 +35,19 @@ class Writers:
             text=True,
         )
 
-    def start(self, action: str, path: Path, content: str, call: int) -> None:
+    def start(self, action, path, content, call):
         print(json.dumps([action, str(path), content, call]), file=self.process.stdin, flush=True)
 
-    def status(self) -> int:
+    def status(self):
         return int(self.process.stdout.readline())
 
-    def __call__(self, action: str, path: Path, content: str = "", *, call: int = 0) -> int:
+    def __call__(self, action, path, content="", *, call=0):
         self.start(action, path, content, call)
         return self.status()
 
 
 @pytest.fixture(scope="module")
-def more_writers() -> Iterator[list[Writers]]:
+def more_writers():
     started = [Writers(number) for number in range(2)]
     yield started
     for each in started:
@@ -57,11 +55,11 @@ def more_writers() -> Iterator[list[Writers]]:
 
 
 @pytest.fixture
-def writer(more_writers: list[Writers]) -> Writers:
+def writer(more_writers):
     return more_writers[0]
 
 
-def held(path: Path) -> str | None:
+def held(path):
     """Return what all files of a folder hold; None where it does not exist."""
     if not path.exists():
         return None
@@ -70,7 +68,7 @@ def held(path: Path) -> str | None:
     return content
 
 
-def kills(writer: Writers, action: str, folder: Path, old: str = "old") -> Iterator[Path]:
+def kills(writer, action, folder, old="old"):
     """Kill one who writes what lies at a path, at every call in turn; yield each path then."""
     for call in count(1):
         path = folder / str(call) / "out"
@@ -85,7 +83,7 @@ def kills(writer: Writers, action: str, folder: Path, old: str = "old") -> Itera
 
 
 @pytest.mark.parametrize("next_one", ["read_folder", "write_folder"])
-def test_the_next_one_finds_the_folder(writer: Writers, tmp_path: Path, next_one: str) -> None:
+def test_the_next_one_finds_the_folder(writer, tmp_path, next_one):
     """Where it is killed while it puts the folder back, the one after it does."""
     gone = None
     for path in kills(writer, "write_folder", tmp_path):
@@ -108,7 +106,7 @@ def test_the_next_one_finds_the_folder(writer: Writers, tmp_path: Path, next_one
     assert call > 3
 
 
-def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer: Writers, tmp_path: Path) -> None:
+def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer, tmp_path):
     found = set()
     for path in kills(writer, "write_folder", tmp_path, old=""):
         found.add(held(path))
@@ -117,7 +115,7 @@ def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer: Writers, tmp_p
     assert found == {None, "new"}
 
 
-def test_a_file_is_the_old_one_or_the_new_one(writer: Writers, tmp_path: Path) -> None:
+def test_a_file_is_the_old_one_or_the_new_one(writer, tmp_path):
     found = set()
     for path in kills(writer, "write_file", tmp_path):
         (content,) = {row["content"] for _, row in files.read_rows(path)}
@@ -127,7 +125,7 @@ def test_a_file_is_the_old_one_or_the_new_one(writer: Writers, tmp_path: Path) -
     assert found == {"old", "new"}
 
 
-def test_a_fetch_that_is_killed_is_completed_by_the_next(writer: Writers, tmp_path: Path) -> None:
+def test_a_fetch_that_is_killed_is_completed_by_the_next(writer, tmp_path):
     origin = tmp_path / "origin"
     origin.mkdir()
     for name in ("a.xml", "b.csv", "c.jsonl"):
@@ -146,7 +144,7 @@ def test_a_fetch_that_is_killed_is_completed_by_the_next(writer: Writers, tmp_pa
     assert interrupted > 3
 
 
-def test_of_two_writers_one_wins(more_writers: list[Writers], tmp_path: Path) -> None:
+def test_of_two_writers_one_wins(more_writers, tmp_path):
     path = tmp_path / "out"
     for each, content in zip(more_writers, ("one", "two"), strict=True):
         each.start("write_file_often", path, content, 0)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
@@ -48,7 +47,7 @@ for word in sys.argv[1:]:
 """
 
 
-def start(folder: Path, locale: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def start(folder, locale):
     """Run the commands in a folder with a corpus, results and settings that are not of ASCII."""
     folder.mkdir()
     rows = []
@@ -72,7 +71,7 @@ def start(folder: Path, locale: Mapping[str, str]) -> subprocess.Popen[bytes]:
     )
 
 
-def test_commands_end_alike_and_files_are_the_same_bytes(tmp_path: Path) -> None:
+def test_commands_end_alike_and_files_are_the_same_bytes(tmp_path):
     """A character that cannot be shown is shown as its code."""
     written: list[Mapping[str, bytes]] = []
     running = [start(tmp_path / locale, LOCALES[locale][0]) for locale in LOCALES]

@@ -3,7 +3,7 @@
 import builtins
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ import transformers
 from transformers import dynamic_module_utils
 
 from spor_tasks.core.errors import ConfigError
-from tests.conftest import Patch, Spor
 from tests.support import commands
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
 from training.bases import load_base
@@ -46,16 +45,16 @@ Make = Callable[[str], Path]
 
 
 @pytest.fixture
-def marker(tmp_path: Path) -> Path:
+def marker(tmp_path):
     """What the code of a checkpoint writes."""
     return tmp_path / "marker"
 
 
 @pytest.fixture
-def make(tmp_path: Path, marker: Path, checkpoint: Callable[[str], Path]) -> Make:
+def make(tmp_path, marker, checkpoint):
     """Return the folder of a tiny checkpoint with code, of a model type."""
 
-    def build(model_type: str) -> Path:
+    def build(model_type):
         folder = shutil.copytree(checkpoint("llama"), tmp_path / model_type)
         (folder / "own.py").write_text(CODE.format(marker=str(marker)))
         for name, classes in CLASSES.items():
@@ -68,7 +67,7 @@ def make(tmp_path: Path, marker: Path, checkpoint: Callable[[str], Path]) -> Mak
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: Patch, tmp_path: Path) -> Iterator[None]:
+def asked(monkeypatch, tmp_path):
     """Nothing is asked on the terminal; copies of code stay here."""
     questions: list[str] = []
     monkeypatch.setattr(builtins, "input", lambda *what: questions.append(str(what)) or "n")
@@ -78,7 +77,7 @@ def asked(monkeypatch: Patch, tmp_path: Path) -> Iterator[None]:
     assert questions == []
 
 
-def test_training_and_classifiers_run_no_code(make: Make, marker: Path) -> None:
+def test_training_and_classifiers_run_no_code(make, marker):
     from spor_tasks.metrics import readers  # noqa: PLC0415 - as it is imported where it is used
 
     own = make("own")
@@ -101,9 +100,7 @@ def test_training_and_classifiers_run_no_code(make: Make, marker: Path) -> None:
         ("spor-hf own trust_remote_code=True", None),
     ],
 )
-def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
-    model: str, fault: str | None, make: Make, marker: Path, spor: Spor
-) -> None:
+def test_an_evaluation_runs_code_only_if_its_user_trusts_it(model, fault, make, marker, spor):
     kind, model_type, *trust = model.split()
     arguments = ",".join([f"pretrained={make(model_type)}", *trust])
     options = f"--tasks {TASK} --limit 1 --gen_kwargs max_gen_toks=4 --device cpu"
@@ -115,9 +112,7 @@ def test_an_evaluation_runs_code_only_if_its_user_trusts_it(
     assert (marker.read_text() if marker.exists() else None) == ("generated" if runs else None)
 
 
-def test_a_list_of_models_runs_no_code(
-    make: Make, marker: Path, tmp_path: Path, spor: Spor
-) -> None:
+def test_a_list_of_models_runs_no_code(make, marker, tmp_path, spor):
     models, own = tmp_path / "models.yaml", make("own")
     for text, fault in (
         (f"{{pretrained: {own}, trust_remote_code: null}}", UNCLEAR),

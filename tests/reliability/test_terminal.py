@@ -17,7 +17,6 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import task_files
-from tests.conftest import Captured, Patch
 from tests.support import commands
 from tests.support.invented_runs import town
 from tests.support.result_files import edited, rows_of, write_rows
@@ -31,7 +30,7 @@ TEXT = f"{NAME}\x00\u2028\u2029\x85\ud800\U000e0041 and more"
 MARK = "]52;c;"
 
 
-def assert_harmless(printed: str) -> None:
+def assert_harmless(printed):
     printed = re.sub(r"\r *\d+%\|[^\r\n]*", "", printed)  # a bar goes back to where it began
     kinds = {unicodedata.category(char) for char in {*printed} - {"\n", "\t"}}
     assert kinds.isdisjoint({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -43,17 +42,17 @@ class Place(NamedTuple):
 
     folder: Path
 
-    def file(self, name: str, *rows: object) -> str:
+    def file(self, name, *rows):
         path = self.folder / f"{NAME}{name}"
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         return str(path)
 
-    def __str__(self) -> str:
+    def __str__(self):
         return str(self.folder)
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: Patch) -> Place:
+def place(tmp_path, monkeypatch):
     made = tmp_path / NAME
     made.mkdir()
     monkeypatch.setenv("SPOR_DATA_DIR", str(made / "data"))
@@ -62,19 +61,19 @@ def place(tmp_path: Path, monkeypatch: Patch) -> Place:
     return Place(made)
 
 
-def hostile(sample: Sample) -> Sample:
+def hostile(sample):
     units = tuple(Triple(*unit[:2], f"{unit[-1]} {TEXT}") for unit in sample.units)
     texts = tuple(f"{text} {TEXT}" for text in sample.references)
     return replace(sample, units=units, references=texts, context={"category": TEXT})
 
 
-def corpus(place: Place) -> str:
+def corpus(place):
     samples = {part: map(hostile, map(town, range(6))) for part in ("train", "test")}
     rows = ({"split": part, **to_row(sample)} for part in samples for sample in samples[part])
     return place.file(".jsonl", *rows)
 
 
-def sets_with_a_leak(place: Place) -> str:
+def sets_with_a_leak(place):
     """Sets in a folder, of which Atom holds the one test sample."""
     one, two, three = (
         Sample("", NAME, (AttributeValue(TEXT, "café"), AttributeValue(n, TEXT)), (TEXT,), NAMED)
@@ -86,7 +85,7 @@ def sets_with_a_leak(place: Place) -> str:
     return str(place.folder / "sets")
 
 
-def results(place: Place, name: str = "runs", file: str = "") -> str:
+def results(place, name="runs", file=""):
     """Results that are hostile wherever their schema lets them, and some that are damaged."""
     runs = place.folder / name
     sample = replace(hostile(town(0)), id=TEXT)
@@ -104,7 +103,7 @@ def results(place: Place, name: str = "runs", file: str = "") -> str:
     return str(runs / file)
 
 
-def verified(place: Place) -> str:
+def verified(place):
     """A run of a hostile model on a hostile corpus, beside samples without a result."""
     sample = hostile(town(0))
     metadata = {"corpus": TEXT, "own_corpus": {"file": f"/{TEXT}"}, "test_sha256": digest([sample])}
@@ -115,7 +114,7 @@ def verified(place: Place) -> str:
     return str(run.parent)
 
 
-def experiment(place: Place, **more: object) -> str:
+def experiment(place, **more):
     """An experiment of which one cell failed and another is of no experiment."""
     # Settings are text in Unicode; PyYAML reads an escaped pair of surrogates as two characters.
     path = TEXT.encode(errors="ignore").decode().replace("\U000e0041", "")
@@ -208,23 +207,21 @@ ATTACKS: Mapping[str, int] = {
 SAFE = {"tasks list", "training demo"}  # they are given nothing
 
 
-def words_of(command: str, place: Place) -> list[str]:
+def words_of(command, place):
     """Return the words of a command; a file that stands in it twice is made once."""
     named = {name for _, name, _, _ in Formatter().parse(command) if name}
     made = {name: str(FILES[name](place)) for name in sorted(named)}
     return [word.format_map(made) for word in command.split()]
 
 
-def test_every_command_is_attacked_or_given_nothing() -> None:
+def test_every_command_is_attacked_or_given_nothing():
     attacked = " ".join(ATTACKS)
     assert {name for name in commands.names() if name not in attacked} == SAFE
 
 
 @pytest.mark.filterwarnings("ignore:constrained_layout not applied")  # such names fill a plot
 @pytest.mark.parametrize("attack", [*ATTACKS, "tasks path"])
-def test_prints_act_on_nothing(
-    attack: str, place: Place, capsys: Captured, monkeypatch: Patch
-) -> None:
+def test_prints_act_on_nothing(attack, place, capsys, monkeypatch):
     if attack == "tasks path":
         monkeypatch.setattr(task_files, "FOLDER", Path(NAME))
     status = commands.run(words_of(attack, place))

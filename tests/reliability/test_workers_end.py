@@ -6,8 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -82,19 +80,19 @@ STATUSES = {
 }
 
 
-def noted(folder: Path, ending: str = "pid") -> dict[int, int]:
+def noted(folder, ending="pid"):
     """Return the workers that wrote a file, with what is in it: who started them."""
     files = folder.glob(f"*.{ending}")
     return {int(file.stem): int(text) for file in files if (text := file.read_text())}
 
 
-def wait_while(condition: Callable[[], bool], seconds: float) -> None:
+def wait_while(condition, seconds):
     deadline = time.monotonic() + seconds
     while condition() and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
-def test_workers_end_in_order_with_their_parent(tmp_path: Path) -> None:
+def test_workers_end_in_order_with_their_parent(tmp_path):
     (tmp_path / "napping.py").write_text(NAPPING)
     folders = {name: tmp_path / name for name in STATUSES}
     for folder in folders.values():

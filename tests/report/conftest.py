@@ -1,7 +1,5 @@
 """Folders of invented runs that several tests read."""
 
-from pathlib import Path
-
 import pytest
 
 from spor_tasks.corpora.embedded import TOTTO_MINI
@@ -9,19 +7,19 @@ from tests.support import cell_runs, invented_runs, table_runs
 
 
 @pytest.fixture(scope="session")
-def invented(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def invented(tmp_path_factory):
     """Runs of all four aspects, half of them of a model whose name means harm."""
     return invented_runs.write(tmp_path_factory.mktemp("invented"))
 
 
 @pytest.fixture(scope="session")
-def columns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def columns(tmp_path_factory):
     """Runs about tables of columns: sentences with programs, pairs, and likelihoods."""
     return table_runs.write(tmp_path_factory.mktemp("columns"))
 
 
 @pytest.fixture(scope="session")
-def cells(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def cells(tmp_path_factory):
     """A run about tables of cells, the last of them large and meant to harm."""
     samples = TOTTO_MINI.part("test")[:4]
     outputs = [sample.references[0] for sample in samples]

@@ -1,6 +1,5 @@
 """Results that cannot be compared, and files that are damaged or double: named, and left out."""
 
-import random
 import tempfile
 from collections import Counter, defaultdict
 from copy import deepcopy
@@ -12,8 +11,6 @@ from hypothesis import strategies as st
 
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.report import Report
-from spor_tasks.results.runs import Problem
 from tests.support.result_files import (
     distinct,
     edited,
@@ -27,16 +24,14 @@ TASK = "spor_systematicity_mini"
 FIRST, SECOND = ARMS["systematicity"]
 
 
-def lost(found: Report) -> Problem:
+def lost(found):
     """The only problem that loses a result."""
     (problem,) = (problem for problem in found.problems if problem.lost)
     return problem
 
 
 @pytest.mark.parametrize(("setting", "value"), [("version", 3.0), ("n", 50)])
-def test_other_signatures_have_rows_of_their_own(
-    tmp_path: Path, setting: str, value: float
-) -> None:
+def test_other_signatures_have_rows_of_their_own(tmp_path, setting, value):
     write_result(tmp_path / "results_1.json", arm=FIRST)
     write_result(tmp_path / "results_2.json", arm=SECOND, **{setting: value})
     found = report.collect([tmp_path])
@@ -51,7 +46,7 @@ def test_other_signatures_have_rows_of_their_own(
     assert f"{setting}: " in problem.what
 
 
-def test_files_of_one_cell_that_differ_are_not_used_and_a_copy_once(tmp_path: Path) -> None:
+def test_files_of_one_cell_that_differ_are_not_used_and_a_copy_once(tmp_path):
     runs = [(FIRST, 0, 40.0), (FIRST, 0, 41.0), (FIRST, 1, 45.0), *[(SECOND, 0, 40.0)] * 2]
     for number, (arm, seed, parent) in enumerate(runs):
         write_result(tmp_path / f"results_{number}.json", arm=arm, seed=seed, parent=parent)
@@ -65,7 +60,7 @@ def test_files_of_one_cell_that_differ_are_not_used_and_a_copy_once(tmp_path: Pa
     assert "results_0.json" in differing.what
 
 
-def test_bad_files_and_bad_tasks_do_not_keep_the_others_from_being_reported(tmp_path: Path) -> None:
+def test_bad_files_and_bad_tasks_do_not_keep_the_others_from_being_reported(tmp_path):
     good = write_result(tmp_path / "results_1.json", arm=FIRST)
     with edited(good) as content:  # and a task that is not known
         for part in ("results", "configs", "n-samples"):
@@ -101,7 +96,7 @@ def test_bad_files_and_bad_tasks_do_not_keep_the_others_from_being_reported(tmp_
     assert "an adapter without a seed" in found.problems[4].what
 
 
-def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
+def test_prompts_that_were_cut_are_named(tmp_path):
     for number, cut in enumerate([0, 3]):
         with edited(write_run(tmp_path, str(number), [1.0, 2.0], seed=number)) as content:
             content["config"]["prompts_cut"] = {TASK: cut}
@@ -112,7 +107,7 @@ def test_prompts_that_were_cut_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 2])
-def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> None:
+def test_samples_without_any_score_are_no_fault(tmp_path, rows):
     logged = rows_of(map(distinct, range(rows)), [["x"]] * rows, [{"bypass": 999}] * rows)
     file = write_result(tmp_path / "results_1.json", n=rows, scores={"bypass": 999.0})
     write_samples(file, TASK, logged)
@@ -122,7 +117,7 @@ def test_samples_without_any_score_are_no_fault(tmp_path: Path, rows: int) -> No
 
 
 @pytest.mark.parametrize("damage", ["half", "one less", "twice", "others"])
-def test_samples_of_another_result_are_not_used(tmp_path: Path, damage: str) -> None:
+def test_samples_of_another_result_are_not_used(tmp_path, damage):
     write_run(tmp_path, "a", [10.0, 20.0, 30.0])
     (file,) = tmp_path.glob("samples_*")
     first, *lines = file.read_text().splitlines(keepends=True)
@@ -142,7 +137,7 @@ def test_samples_of_another_result_are_not_used(tmp_path: Path, damage: str) -> 
     assert str(file) in problem.where
 
 
-def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path: Path) -> None:
+def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path):
     write_run(tmp_path, "a", [10.0, 20.0, 30.0])
     write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm=SECOND)
     (file,) = tmp_path.glob("samples_*_c.jsonl")
@@ -166,7 +161,7 @@ MANY = st.lists(RUNS, min_size=1, max_size=8).filter(
 )
 
 
-def reported(runs: list[dict[str, object]]) -> tuple[Counter[str], Counter[float], set[object]]:
+def reported(runs):
     """Report the runs; return kinds of problems, values of PARENT, and means of cells."""
     with tempfile.TemporaryDirectory() as name:
         for number, run in enumerate(runs):
@@ -182,9 +177,7 @@ def reported(runs: list[dict[str, object]]) -> tuple[Counter[str], Counter[float
 
 
 @given(MANY, st.randoms(use_true_random=False))
-def test_no_result_is_lost_whatever_its_name(
-    runs: list[dict[str, object]], rng: random.Random
-) -> None:
+def test_no_result_is_lost_whatever_its_name(runs, rng):
     kinds, values, means = reported(runs)
     places: dict[object, list[object]] = defaultdict(list)
     for run in runs:

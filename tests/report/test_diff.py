@@ -2,9 +2,8 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.report.diff import Change, Scores
 from spor_tasks.report.document import plain_text
-from tests.conftest import Spor
 from tests.support.result_files import SAMPLE, rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"
@@ -21,7 +19,7 @@ BEFORE: Outputs = {"a": ("same", 50.0), "b": ("was", 10.0), "c": ("worse", 80.0)
 AFTER: Outputs = {"c": ("now", 20.0), "b": ("is", 30.0), "a": ("same", 50.0), "e": ("new", 9.0)}
 
 
-def a_run(folder: Path, outputs: Outputs, prompt_end: str = "") -> Path:
+def a_run(folder, outputs, prompt_end=""):
     """Write a run of samples with these outputs and values of PARENT."""
     samples = [replace(SAMPLE, id=name) for name in outputs]
     texts = ([output] for output, _ in outputs.values())
@@ -32,11 +30,11 @@ def a_run(folder: Path, outputs: Outputs, prompt_end: str = "") -> Path:
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> Sequence[Path]:
+def runs(tmp_path):
     return a_run(tmp_path / "one", BEFORE), a_run(tmp_path / "two", AFTER)
 
 
-def test_the_largest_change_comes_first(runs: Sequence[Path], tmp_path: Path) -> None:
+def test_the_largest_change_comes_first(runs, tmp_path):
     found = report.diff(*runs)
     (task,) = found.tasks
     assert (task.task, task.samples, task.lost, task.gained) == (TASK, 3, ("d",), ("e",))
@@ -56,7 +54,7 @@ def test_the_largest_change_comes_first(runs: Sequence[Path], tmp_path: Path) ->
     assert task.scores["parent"].p == 1.0
 
 
-def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path: Path) -> None:
+def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path):
     one, two, unscored = (
         a_run(tmp_path / name, {"a": output})
         for name, output in (("1", ("x", 50.0)), ("2", ("y", 50.0)), ("3", ("x", None)))
@@ -71,9 +69,7 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path: Path) -> None:
     assert math.isnan(summary.p)
 
 
-def test_some_changes_are_printed_and_all_written(
-    runs: Sequence[Path], tmp_path: Path, spor: Spor
-) -> None:
+def test_some_changes_are_printed_and_all_written(runs, tmp_path, spor):
     command = f"report --diff --most 1 --out {tmp_path} {runs[0]}"
     assert "1 of 2, the largest changes first" in spor(f"{command} {runs[1]}")
     (task,) = json.loads((tmp_path / "diff.json").read_text())["tasks"]
@@ -85,7 +81,7 @@ def test_some_changes_are_printed_and_all_written(
     assert "needs two runs, not 1" in spor(command, ends=2)
 
 
-def test_tasks_that_cannot_be_compared_are_named(runs: Sequence[Path], tmp_path: Path) -> None:
+def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
     for name in ("one", "two"):
         write_result(tmp_path / name / "results_2.json", task="spor_systematicity_other")
     found = report.diff(tmp_path / "one", tmp_path / "two")

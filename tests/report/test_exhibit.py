@@ -1,26 +1,22 @@
 """One sample in the terminal, with the marks of the page."""
 
 import re
-from pathlib import Path
 
 from spor_tasks.report.exhibit import exhibit, terminal
-from tests.conftest import Spor
 from tests.support import attribute_runs, cell_runs, golden, invented_runs, table_runs, twin_runs
 from tests.support.result_files import rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"
 
 
-def write_run(folder: Path, name: str, *outputs: str, arm: str = "atom", number: int = 0) -> Path:
+def write_run(folder, name, *outputs, arm="atom", number=0):
     """Write a run with these outputs for samples from ``number`` on."""
     samples = map(invented_runs.town, range(number, number + len(outputs)))
     rows = rows_of(samples, ([output] for output in outputs), [{"parent": 40.0}] * len(outputs))
     return write_rows(folder / f"results_{name}.json", rows, task=TASK, arm=arm)
 
 
-def test_shown_samples_are_the_golden_ones(
-    invented: Path, columns: Path, cells: Path, tmp_path: Path
-) -> None:
+def test_shown_samples_are_the_golden_ones(invented, columns, cells, tmp_path):
     orders = twin_runs.spec_of("order_invariance", "main")
     twins = twin_runs.write_run(tmp_path / "twins", orders, twin_runs.OUTPUTS, "original", 0.0)
     attributes = attribute_runs.write(tmp_path / "attributes") / "0"
@@ -46,7 +42,7 @@ def test_shown_samples_are_the_golden_ones(
     golden.same("show.txt", text)
 
 
-def test_a_run_is_named_by_its_result_samples_or_folder(tmp_path: Path, spor: Spor) -> None:
+def test_a_run_is_named_by_its_result_samples_or_folder(tmp_path, spor):
     run = write_run(tmp_path / "one", "1", "One.", "Two.")
     other = write_run(tmp_path / "other", "2", "Drei.", "Vier.", arm="combination", number=1)
     for path in (run, run.parent, run.parent / f"samples_{TASK}_1.jsonl"):
@@ -57,7 +53,7 @@ def test_a_run_is_named_by_its_result_samples_or_folder(tmp_path: Path, spor: Sp
         assert shown == ["base, atom, seed 0", "Two.", "base, combination, seed 0", "Drei."]
 
 
-def test_samples_that_cannot_be_chosen_are_named(tmp_path: Path, spor: Spor) -> None:
+def test_samples_that_cannot_be_chosen_are_named(tmp_path, spor):
     write_run(tmp_path / "one", "1", "One.", "Two.")
     write_run(tmp_path / "two", "1", "One.")
     write_run(tmp_path / "two", "2", "Two.", arm="combination")

@@ -2,7 +2,6 @@
 
 import random
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from spor_tasks import report
 from spor_tasks.metrics.base import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
-from spor_tasks.report.leaderboard import Board, Entry, _ranked
+from spor_tasks.report.leaderboard import Entry, _ranked
 from spor_tasks.results.evidence import resampled
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.rows import Cell
@@ -22,19 +21,19 @@ from tests.support.result_files import edited, write_result, write_run
 VALUES = [random.Random(number).uniform(0, 100) for number in range(40)]
 
 
-def boards(folder: Path) -> tuple[Board, ...]:
+def boards(folder):
     """The boards of PARENT."""
     found = report.rank(report.collect([folder])).boards
     return tuple(board for board in found if board.row.metric == "parent")
 
 
-def near(seed: int, shift: float = 0) -> list[float]:
+def near(seed, shift=0):
     """Values that on the whole differ from others by the shift alone."""
     rng = random.Random(seed)
     return [value + shift + rng.uniform(-2, 2) for value in VALUES]
 
 
-def test_systems_are_in_order_with_ranks(tmp_path: Path) -> None:
+def test_systems_are_in_order_with_ranks(tmp_path):
     write_run(tmp_path, "1", near(1), model="steady")
     write_run(tmp_path, "2", near(2), model="likewise", version=1.1)  # the same N of N.X
     write_run(tmp_path, "3", near(3, shift=9), model="ahead")
@@ -48,7 +47,7 @@ def test_systems_are_in_order_with_ranks(tmp_path: Path) -> None:
     assert {entry.cell.interval.source for entry in board.entries} == {"samples"}
 
 
-def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> None:
+def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path):
     write_run(tmp_path, "1", near(1), model="ours")
     write_result(tmp_path / "results_2.json", model="theirs", n=40, parent=99.0)
     (board,) = boards(tmp_path)
@@ -61,7 +60,7 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), [("n", 40, 39), ("version", 1.2, 3.0)])
-def test_each_test_has_its_board(tmp_path: Path, setting: str, one: float, other: float) -> None:
+def test_each_test_has_its_board(tmp_path, setting, one, other):
     write_result(tmp_path / "results_1.json", model="ours", **{setting: one})
     write_result(tmp_path / "results_2.json", model="theirs", **{setting: other})
     found = report.rank(report.collect([tmp_path]))
@@ -72,7 +71,7 @@ def test_each_test_has_its_board(tmp_path: Path, setting: str, one: float, other
     assert f"{setting}: " in problem.what
 
 
-def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path: Path) -> None:
+def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path):
     for model, judge in (("ours", "one"), ("theirs", "another"), ("third", "one")):
         scores = {"parent": 40.0, "facts": 80.0}
         file = write_result(tmp_path / f"results_{model}.json", model=model, scores=scores)
@@ -89,7 +88,7 @@ def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path: Pat
     }
 
 
-def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
+def test_what_one_test_would_tell_apart_many_may_not(tmp_path):
     better = [51.0] * 15 + [49.0] * 5  # of twenty fair coins, 15 heads or more have p = 0.04
     write_run(tmp_path, "1", better, model="better")
     write_run(tmp_path, "2", [50.0] * 20, model="even")
@@ -103,7 +102,7 @@ def test_what_one_test_would_tell_apart_many_may_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("systems", [33] if SOAK == 1 else [33, 100])
-def test_many_systems_with_known_gaps_are_told_apart(systems: int, tmp_path: Path) -> None:
+def test_many_systems_with_known_gaps_are_told_apart(systems, tmp_path):
     """Every third system is two points better than the one before, and shares its score with two.
 
     With 10,000 resamples alone all of 33 systems would be equal.

@@ -2,8 +2,6 @@
 
 import json
 import re
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -19,8 +17,7 @@ from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.report import Settings
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.runs import Problem
-from tests.conftest import REPOSITORY, Spor
+from tests.conftest import REPOSITORY
 from tests.support import table_runs
 from tests.support.report_runs import TASKS
 from tests.support.result_files import distinct, edited
@@ -33,13 +30,13 @@ RECORD = Draft7Validator(json.loads((DATA / "every_eval_ever" / "eval.schema.jso
 PLACE = re.compile(r"data/\w+/[\w.-]+/[\w.+-]+/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.json")
 
 
-def exported(folder: Path, out: Path, **settings: object) -> tuple[Problem, ...]:
+def exported(folder, out, **settings):
     """Write the files, and return why some scores are in none of them."""
     board = report.write_leaderboard([folder], out, settings=Settings(**settings))
     return tuple(problem for problem in board.problems if problem.kind == "export")
 
 
-def entries(out: Path) -> dict[str, dict[str, Any]]:
+def entries(out):
     """Return the content of each file of a model, after a check of its form."""
     found = {}
     for name, text in texts_in(out / "hub").items():
@@ -51,7 +48,7 @@ def entries(out: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def records(out: Path) -> list[dict[str, Any]]:
+def records(out):
     """Return all records of Every Eval Ever, after a check of their form."""
     found = []
     for name, text in texts_in(out / "every_eval_ever").items():
@@ -62,7 +59,7 @@ def records(out: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: Path) -> None:
+def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path):
     write_whole(tmp_path / "runs", "base")
     for seed, value in enumerate((40.0, 50.0, 60.0)):
         run = {"arm": "invisible", "seed": seed, "scores": lambda _, value=value: {"parent": value}}
@@ -84,7 +81,7 @@ def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path: P
     assert names == {"owner/model", *adapters}
 
 
-def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
+def test_every_aspect_has_its_headline_and_a_record(tmp_path):
     for number, (aspect, part) in enumerate(TASKS):
         write_whole(tmp_path / "runs", str(number), aspect=aspect, part=part)
     assert exported(tmp_path / "runs", tmp_path) == ()
@@ -107,7 +104,7 @@ def test_every_aspect_has_its_headline_and_a_record(tmp_path: Path) -> None:
         assert lower is (score_info(row.metric).higher_is_better is False)
 
 
-def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:
+def test_scores_without_an_upper_end_have_a_record(tmp_path):
     sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
     spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
     samples = LOGICNLG_MINI.part("test")
@@ -126,7 +123,7 @@ def test_scores_without_an_upper_end_have_a_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "model", ["..", "/home/me/model", "runs/demo/base", "gpt2", "a/b--c", "a/..", "a\u202eb/c"]
 )
-def test_a_model_needs_a_name_on_the_hub(tmp_path: Path, spor: Spor, model: str) -> None:
+def test_a_model_needs_a_name_on_the_hub(tmp_path, spor, model):
     write_whole(tmp_path / "runs", "1", model=model)
     (problem,) = exported(tmp_path / "runs", tmp_path)
     assert "is not a name on the Hub" in problem.what
@@ -139,7 +136,7 @@ def test_a_model_needs_a_name_on_the_hub(tmp_path: Path, spor: Spor, model: str)
 
 
 @pytest.mark.parametrize("how", HARMS)
-def test_only_sound_results_on_our_sets_are_exported(tmp_path: Path, how: str) -> None:
+def test_only_sound_results_on_our_sets_are_exported(tmp_path, how):
     write_whole(tmp_path / "runs", "1", model="owner/good")
     write_whole(tmp_path / "runs", "2", model="baseline:copy-input")
     own = {"samples": [*map(distinct, range(4))], "metadata": {"corpus": "towns"}}
@@ -153,7 +150,7 @@ def test_only_sound_results_on_our_sets_are_exported(tmp_path: Path, how: str) -
     assert [record["model_info"]["id"] for record in records(tmp_path)] == ["owner/good"]
 
 
-def test_one_of_several_results_is_not_chosen(tmp_path: Path) -> None:
+def test_one_of_several_results_is_not_chosen(tmp_path):
     for name, dtype in (("1", "float16"), ("2", "float32")):
         with edited(write_whole(tmp_path / "runs", name)) as content:
             content["config"]["model_dtype"] = dtype
@@ -170,7 +167,7 @@ def test_one_of_several_results_is_not_chosen(tmp_path: Path) -> None:
     assert entries(tmp_path) == {}
 
 
-def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path: Path) -> None:
+def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path):
     texts = []
     for out, date in (("one", DATE), ("two", DATE), ("three", DATE + 1)):
         write_whole(tmp_path / out / "runs", "1", date=date)
@@ -181,7 +178,7 @@ def test_the_same_results_give_the_same_bytes_and_others_another_name(tmp_path: 
     assert len(one.keys() - three.keys()) == 1
 
 
-def test_unknown_models_and_folders_of_another_kind_are_errors(tmp_path: Path) -> None:
+def test_unknown_models_and_folders_of_another_kind_are_errors(tmp_path):
     write_whole(tmp_path / "runs", "1")
     with pytest.raises(ConfigError) as caught:
         exported(tmp_path / "runs", tmp_path / "out", names={"unknown": "a/b"})

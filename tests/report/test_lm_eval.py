@@ -1,7 +1,5 @@
 """Reports of what lm-eval itself writes, of every aspect."""
 
-from pathlib import Path
-
 from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import report
@@ -13,7 +11,7 @@ from tests.support.scripted import ScriptedLM, evaluate, half_right
 LIMIT = 12
 
 
-def test_all_of_it_is_reported_with_intervals_over_samples(tmp_path: Path) -> None:
+def test_all_of_it_is_reported_with_intervals_over_samples(tmp_path):
     """The results and samples of every task of the embedded corpus."""
     tracker = EvaluationTracker(output_path=str(tmp_path))
     settings = {"evaluation_tracker": tracker, "limit": LIMIT, "log_samples": True}

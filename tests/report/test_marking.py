@@ -12,8 +12,8 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Tripl
 from spor_tasks.metrics.copy_rule import normalized, origins, verdicts
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.report import marking
-from spor_tasks.report.marking import KINDS, Fault, Marked, Span, faults_of
-from spor_tasks.report.sample_table import MOST_ROWS, ShownCell, ShownRow, table_view
+from spor_tasks.report.marking import KINDS, Fault, Span, faults_of
+from spor_tasks.report.sample_table import MOST_ROWS, ShownCell, table_view
 from spor_tasks.text import align, filters
 from spor_tasks.text.filters import first_line
 from spor_tasks.text.normalize import clean, token_spans
@@ -38,12 +38,12 @@ PIER = Sample("5", "e2e", PIERS, (), {"name": "The Gull"})
 INN = Sample("3", "e2e", (RATING,), (), {"name": "The Gull"}, Hidden((RATING,)))
 
 
-def mark(sample: Sample, output: str) -> Marked:
+def mark(sample, output):
     """The marks of an output of an untuned model."""
     return marking.mark(sample, output, filters.apply(filters.UNTUNED, output))
 
 
-def shown(found: Marked) -> str:
+def shown(found):
     """Return an output with its marks in brackets, as on the terminal."""
     text, at = "", 0
     for start, end, labels in found.marks:
@@ -109,13 +109,13 @@ PLACES = "[0: Morvmouth], [1: 46 metres]"
         (TERSE, "[0: Morvmouth], [1: 46 metres]", ""),
     ],
 )
-def test_units_leaks_and_faults_are_marked(sample: Sample, marked: str, faults: str) -> None:
+def test_units_leaks_and_faults_are_marked(sample, marked, faults):
     output = re.sub(r"\[[^]:]+: (.*?)\]", r"\1", marked, flags=re.DOTALL)
     found = mark(sample, output)
     assert (shown(found), ", ".join(found.faults)) == (marked, faults)
 
 
-def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
+def test_only_what_is_scored_counts_and_the_rest_is_kept():
     found = mark(SHIP, "Here:\n\nAmber Heron.\nIt is from Morvmouth, 46 metres.")
     assert (found.scored, found.units) == (Span(7, 19), (0, 1))
     assert found.faults == (Fault.UNIT, Fault.LINES)
@@ -138,14 +138,14 @@ def test_only_what_is_scored_counts_and_the_rest_is_kept() -> None:
         ("MORVMOUTH, 46 METRES", "Morvmouth, 46 metres.", None),  # it is marked alone
     ],
 )
-def test_the_scored_part_is_found(output: str, scored: str, start: int | None) -> None:
+def test_the_scored_part_is_found(output, scored, start):
     found = marking.mark(SHIP, output, scored)
     begin, text = (0, scored) if start is None else (start, output)
     assert (found.output, found.scored) == (text, Span(begin, begin + len(scored)))
 
 
 @pytest.mark.parametrize("twin", [None, SHIP])
-def test_outputs_for_two_orders_are_judged_together(twin: Sample | None) -> None:
+def test_outputs_for_two_orders_are_judged_together(twin):
     """Those for a twin, which may be fine together, are compared with each other alone."""
     sample, fine = replace(ORDERED, twin=twin), "Morvmouth, 46 metres."
     for outputs, faults in (
@@ -177,7 +177,7 @@ copying = st.builds(
 
 
 @given(texts)
-def test_spans_and_origins_are_those_of_the_cleaned_text(text: str) -> None:
+def test_spans_and_origins_are_those_of_the_cleaned_text(text):
     spans = list(token_spans(text))
     assert [clean(text[start:end]) for start, end in spans] == clean(text).split()
     seen, (*begins, end) = normalized(text), origins(text)
@@ -187,7 +187,7 @@ def test_spans_and_origins_are_those_of_the_cleaned_text(text: str) -> None:
 
 
 @given(plain | copying | copying, texts)
-def test_marks_are_as_the_metrics_have_them(sample: Sample, output: str) -> None:
+def test_marks_are_as_the_metrics_have_them(sample, output):
     text = first_line(output)
     found = marking.mark(sample, output, text)
     assert found.output == output
@@ -217,13 +217,13 @@ def test_marks_are_as_the_metrics_have_them(sample: Sample, output: str) -> None
 # --- The table of a sample ------------------------------------------------------------------------
 
 
-def rows_shown(sample: Sample) -> tuple[ShownRow, ...]:
+def rows_shown(sample):
     view = table_view(sample)
     assert view is not None
     return view.rows
 
 
-def test_a_small_table_is_shown_whole_if_every_unit_is_highlighted() -> None:
+def test_a_small_table_is_shown_whole_if_every_unit_is_highlighted():
     cells = [[["Port", True, 1, 1], ["Boats", True, 2, 1]], ["Harl", "3", "10"], ["Lowdean", ""]]
     sample = cell_runs.of_cells(cells, [[1, 2], [0, 0], [1, 2]])
     assert rows_shown(sample) == (
@@ -234,7 +234,7 @@ def test_a_small_table_is_shown_whole_if_every_unit_is_highlighted() -> None:
     assert table_view(replace(sample, units=sample.units[1:])) is None
 
 
-def test_of_a_large_table_the_part_around_highlighted_cells_is_rows_shown() -> None:
+def test_of_a_large_table_the_part_around_highlighted_cells_is_rows_shown():
     cells = [[f"{row} {at}" for at in range(100)] for row in range(100)]
     rows = rows_shown(cell_runs.of_cells(cells, [[50, 60], [99, 0]]))
     assert [row if isinstance(row, int) else row[0].text for row in rows] == [
@@ -250,7 +250,7 @@ def test_of_a_large_table_the_part_around_highlighted_cells_is_rows_shown() -> N
     assert [(len(cell.text), cell.columns, cell.rows) for cell in row] == [(501, 1000, 1)]
 
 
-def test_cells_are_located_missing_or_in_doubt() -> None:
+def test_cells_are_located_missing_or_in_doubt():
     cells = ["Anna Bo", "14", "–", "5", ""]
     sample = cell_runs.of_cells([cells], [[0, at] for at in range(5)])
     for output, missing, in_doubt, faults in (
@@ -268,7 +268,7 @@ Spanned = tuple[str, int, int]
 Sizes = list[list[tuple[int, int]]]
 
 
-def columns_of(rows: list[list[Spanned]]) -> dict[str, int]:
+def columns_of(rows):
     """Return the column of each cell by its text, as HTML fills slots; no cells overlap."""
     taken: set[tuple[int, int]] = set()
     found: dict[str, int] = {}
@@ -291,7 +291,7 @@ tables = st.lists(st.lists(spans, max_size=30), min_size=1, max_size=60).filter(
 
 
 @st.composite
-def highlighted(draw: st.DrawFn) -> tuple[Sizes, list[tuple[int, int]]]:
+def highlighted(draw):
     sizes = draw(tables)
     places = [(number, at) for number, row in enumerate(sizes) for at in range(len(row))]
     return sizes, draw(st.lists(st.sampled_from(places), min_size=1, max_size=6))
@@ -310,9 +310,7 @@ BESIDE_A_SHORT_ROW: Sizes = [*[[]] * 37, [*[(1, 1)] * 5, (1, 2)], *[[]] * 2, [(1
 @example((COVERED_FROM_ABOVE, [(0, 0)]))
 @example((BESIDE_A_SHORT_ROW, [(40, 0)]))
 @example((REACHING_PAST_HIDDEN_ROWS, [(40, 0)]))
-def test_a_cell_stands_in_its_column_whatever_is_left_out(
-    table: tuple[Sizes, list[tuple[int, int]]],
-) -> None:
+def test_a_cell_stands_in_its_column_whatever_is_left_out(table):
     sizes, chosen = table
     rows = [
         [(f"{number} {at}", *size) for at, size in enumerate(row)]

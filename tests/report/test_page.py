@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
 from html import unescape
 from itertools import product
 from pathlib import Path
@@ -25,10 +24,9 @@ from spor_tasks.report import browser, page, plots
 from spor_tasks.report.browser import browse
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import template
-from spor_tasks.report.plots import Plot, draw
+from spor_tasks.report.plots import draw
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.tables import Grid
-from tests.conftest import Patch
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE, town
@@ -37,7 +35,7 @@ from tests.support.result_files import rows_of, write_result, write_rows
 TASK = "spor_systematicity_mini"
 
 
-def write_run(folder: Path, name: str, samples: Sequence[Sample], **settings: object) -> Path:
+def write_run(folder, name, samples, **settings):
     """Write a run with one output for all samples."""
     count = len(samples)
     rows = rows_of(samples, [["Greyport."]] * count, [{"parent": 40.0}] * count)
@@ -47,18 +45,18 @@ def write_run(folder: Path, name: str, samples: Sequence[Sample], **settings: ob
 
 
 @pytest.fixture(scope="module")
-def written(invented: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(invented, tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     assert not report.write([invented], folder).problems
     return folder
 
 
 @pytest.fixture(scope="module")
-def html(written: Path) -> str:
+def html(written):
     return (written / report.PAGE).read_text("utf-8")
 
 
-def test_nothing_comes_from_what_others_wrote_or_is_loaded_from_anywhere(html: str) -> None:
+def test_nothing_comes_from_what_others_wrote_or_is_loaded_from_anywhere(html):
     assert EVIL_MODEL not in html
     assert "window.broken = true" not in html
     names = [tag for tag, _ in tags_of(html)]
@@ -72,7 +70,7 @@ def test_nothing_comes_from_what_others_wrote_or_is_loaded_from_anywhere(html: s
     assert not re.search(r"@import|url\((?!#)", html)
 
 
-def test_the_policy_allows_the_page_s_own_script_and_style_alone(html: str) -> None:
+def test_the_policy_allows_the_page_s_own_script_and_style_alone(html):
     policies = (each for _, each in tags_of(html) if "http-equiv" in each)
     (policy,) = (each["content"] for each in policies)
     for name in ("script", "style"):
@@ -83,7 +81,7 @@ def test_the_policy_allows_the_page_s_own_script_and_style_alone(html: str) -> N
     assert "unsafe" not in policy
 
 
-def test_ids_are_unique_and_links_lead_somewhere(html: str) -> None:
+def test_ids_are_unique_and_links_lead_somewhere(html):
     attributes = [attributes for _, attributes in tags_of(html)]
     ids = [each["id"] for each in attributes if "id" in each]
     assert len(set(ids)) == len(ids)
@@ -91,7 +89,7 @@ def test_ids_are_unique_and_links_lead_somewhere(html: str) -> None:
     assert {link[1:] for link in links} <= set(ids)
 
 
-def test_every_sample_and_output_is_in_the_page_as_it_was_logged(html: str, invented: Path) -> None:
+def test_every_sample_and_output_is_in_the_page_as_it_was_logged(html, invented):
     tests = chunk(html, 0)["tests"]
     arms = ("as is", "atom", "combination")
     facets = [(run["facets"]["model"], run["facets"]["arm"]) for run in tests[0]["runs"]]
@@ -109,7 +107,7 @@ def test_every_sample_and_output_is_in_the_page_as_it_was_logged(html: str, inve
     assert shown == {(each.id, json.dumps(each.units), *each.references) for each in samples}
 
 
-def test_the_same_files_are_the_same_page(written: Path, invented: Path, tmp_path: Path) -> None:
+def test_the_same_files_are_the_same_page(written, invented, tmp_path):
     report.write([invented], tmp_path)
     one, other = (
         {
@@ -123,9 +121,7 @@ def test_the_same_files_are_the_same_page(written: Path, invented: Path, tmp_pat
     assert {*texts, "page.html", "plots/gaps.svg", "plots/gaps.png"} <= one.keys()
 
 
-def test_a_report_replaces_another_one_whole_or_not_at_all(
-    written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_report_replaces_another_one_whole_or_not_at_all(written, tmp_path, monkeypatch):
     """The plots of the former report go, and what is not of a report stays."""
     shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     kept = tmp_path / "plots" / "mine.svg"
@@ -142,10 +138,10 @@ def test_a_report_replaces_another_one_whole_or_not_at_all(
     assert [*(tmp_path / "plots").iterdir()] == [kept]
 
 
-def test_text_stands_out_in_the_light_and_in_the_dark() -> None:
+def test_text_stands_out_in_the_light_and_in_the_dark():
     """Contrast of at least 4.5 to 1 (WCAG AA), for text on the page, cards and headers."""
 
-    def luminance(color: str) -> float:
+    def luminance(color):
         parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
         r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
         return 0.2126 * r + 0.7152 * g + 0.0722 * b
@@ -160,28 +156,28 @@ def test_text_stands_out_in_the_light_and_in_the_dark() -> None:
             assert (max(pair) + 0.05) / (min(pair) + 0.05) >= 4.5
 
 
-def test_boards_with_several_systems_are_on_the_page(html: str) -> None:
+def test_boards_with_several_systems_are_on_the_page(html):
     board = html.partition('id="leaderboard"')[2].partition("</section>")[0]
     first = board.partition("</figure>")[0]
     assert len(re.findall("<tr>", first.partition("<tbody>")[2])) == 4  # two models, two arms
     assert "Holm" in board
 
 
-def test_long_runs_are_packed_in_pieces(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_long_runs_are_packed_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr(browser, "SIZE", 10)
     html = page_of(invented_runs.write(tmp_path, count=24, models=["base"]))
     run = chunk(html, 0)["tests"][0]["runs"][0]
     assert [len(chunk(html, number)) for number in run["chunks"]] == [10, 10, 4]
 
 
-def test_runs_of_one_arm_and_seed_have_names_of_their_own(tmp_path: Path) -> None:
+def test_runs_of_one_arm_and_seed_have_names_of_their_own(tmp_path):
     write_run(tmp_path, "first", [town(0)], arm="atom")
     write_run(tmp_path, "second", [town(0), town(1)], arm="atom")
     (test,) = chunk(page_of(tmp_path), 0)["tests"]
     assert [run["name"] for run in test["runs"]] == ["atom, seed 0", "atom, seed 0 (2)"]
 
 
-def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> None:
+def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path):
     units = (AttributeValue("food", "eel"), AttributeValue("area", "sea"))
     pairs = Sample("1", "viggo", units, (), {"act": "inform"})
     samples = [town(0), town(1), pairs]
@@ -198,7 +194,7 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path: Path) -> 
     assert (traits["category"], traits["predicate"]) == ("inform", ["food", "area"])
 
 
-def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None:
+def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path):
     write_run(tmp_path, "a", list(map(town, range(8))))
     (file,) = tmp_path.glob("samples_*")
     lines = file.read_text().splitlines()
@@ -213,7 +209,7 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path: Path) -> None
     assert [problem.kind for problem in browsed.problems] == ["samples"]
 
 
-def test_a_page_may_have_tables_alone(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_page_may_have_tables_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
     write_result(tmp_path / "results_1.json")
     report.write([tmp_path], tmp_path)
@@ -237,23 +233,23 @@ EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks", "tri
 TEXTS = ("version", "name", "tasks", "models", "style", "script", "footer")
 
 
-def rendered(**content: object) -> str:
+def rendered(**content):
     return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), **content})
 
 
-def in_a_table(text: str) -> str:
+def in_a_table(text):
     name = f"a{text}"  # which is never a number
     grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
     return rendered(tables=[("tables", "", [grid])])
 
 
-def in_a_problem(text: str) -> str:
+def in_a_problem(text):
     return rendered(problems=[Problem("kind", text, text)])
 
 
 @pytest.mark.parametrize("shown_in", [in_a_table, in_a_problem])
 @given(text=texts)
-def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str], text: str) -> None:
+def test_a_text_adds_no_element_and_no_attribute(shown_in, text):
     html, plain = shown_in(text), shown_in("plain" if text else "")
     one, other = (
         [(tag, [*attributes]) for tag, attributes in tags_of(each)] for each in (html, plain)
@@ -264,7 +260,7 @@ def test_a_text_adds_no_element_and_no_attribute(shown_in: Callable[[str], str],
 
 
 @given(st.lists(texts, max_size=5))
-def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
+def test_outputs_are_packed_as_they_are(outputs):
     sample = town(2)
     rows = to_builtins([mark(sample, output, output) for output in outputs])
     packed = browser._packed(browser._json(rows))
@@ -273,17 +269,17 @@ def test_outputs_are_packed_as_they_are(outputs: list[str]) -> None:
     assert [row["output"] for row in found] == outputs
 
 
-def plots_of(folder: Path) -> dict[str, Plot]:
+def plots_of(folder):
     found = report.collect([folder])
     return {plot.name: plot for plot in draw(found.measured, browse(found.samples).outcomes)}
 
 
-def words(plot: Plot) -> list[str]:
+def words(plot):
     """The texts of a plot; characters that XML must escape stay escaped."""
     return re.findall(r"<text[^>]*>([^<]*)</text>", plot.svg)
 
 
-def test_plots_have_a_row_for_each_model_and_task(invented: Path) -> None:
+def test_plots_have_a_row_for_each_model_and_task(invented):
     plots = plots_of(invented)
     assert list(plots) == ["gaps", "units", "categories"]
     for plot in plots.values():
@@ -307,7 +303,7 @@ def test_plots_have_a_row_for_each_model_and_task(invented: Path) -> None:
     assert blue.isdisjoint(vermilion)  # a hue has markers of its own
 
 
-def test_one_arm_has_no_plot_and_arms_without_samples_have_that_of_gaps(tmp_path: Path) -> None:
+def test_one_arm_has_no_plot_and_arms_without_samples_have_that_of_gaps(tmp_path):
     write_result(tmp_path / "results_atom.json", arm="atom", parent=40.0)
     assert plots_of(tmp_path) == {}
     write_result(tmp_path / "results_combination.json", arm="combination", parent=40.0)

@@ -5,8 +5,7 @@ A stand-in for the Hub's client takes what the client takes.
 
 import json
 from pathlib import Path
-from typing import Any
-from unittest.mock import Mock, create_autospec
+from unittest.mock import create_autospec
 
 import pytest
 import yaml
@@ -17,7 +16,6 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import plots, publish
-from tests.conftest import Patch, Spor
 from tests.support.result_files import edited
 from tests.support.whole_runs import HARMS, harm, whole_set, write_whole
 
@@ -26,12 +24,12 @@ COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1
 
 
 @pytest.fixture(autouse=True)
-def without_plots(monkeypatch: Patch) -> None:
+def without_plots(monkeypatch):
     """Make reports without plots, which take seconds."""
     monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
 
-def sent(*paths: Path) -> tuple[list[str], dict[str, Any], str]:
+def sent(*paths):
     """Return the names of the files, and the card's head and text; nothing else changes."""
     before = Path.cwd()
     with publish.packed(paths, "dataset") as folder:
@@ -42,7 +40,7 @@ def sent(*paths: Path) -> tuple[list[str], dict[str, Any], str]:
     return names, yaml.safe_load(top) or {}, text
 
 
-def refused(*paths: Path) -> ResultError:
+def refused(*paths):
     before = Path.cwd()
     with pytest.raises(ResultError) as caught:
         sent(*paths)
@@ -52,7 +50,7 @@ def refused(*paths: Path) -> ResultError:
 
 
 @pytest.mark.parametrize("how", [*sorted({*HARMS} - {"no date"}), "a second run"])
-def test_a_result_that_cannot_be_verified_is_refused(tmp_path: Path, how: str) -> None:
+def test_a_result_that_cannot_be_verified_is_refused(tmp_path, how):
     write_whole(tmp_path, "other", arm="visible")
     file = write_whole(tmp_path, "one")
     if how == "a second run":
@@ -64,7 +62,7 @@ def test_a_result_that_cannot_be_verified_is_refused(tmp_path: Path, how: str) -
     assert error.remedy
 
 
-def test_only_samples_in_context_are_sent_as_part_of_a_set(tmp_path: Path) -> None:
+def test_only_samples_in_context_are_sent_as_part_of_a_set(tmp_path):
     refused(tmp_path)
     refused(tmp_path / "absent")
     some = whole_set("productivity", "n4")[3:]
@@ -89,7 +87,7 @@ def test_only_samples_in_context_are_sent_as_part_of_a_set(tmp_path: Path) -> No
         "model=x,password=mine",
     ],
 )
-def test_a_secret_is_never_sent_nor_shown(tmp_path: Path, arguments: object) -> None:
+def test_a_secret_is_never_sent_nor_shown(tmp_path, arguments):
     with edited(write_whole(tmp_path, "one")) as content:
         content["config"]["model_args"] = arguments
     error = refused(tmp_path)
@@ -98,7 +96,7 @@ def test_a_secret_is_never_sent_nor_shown(tmp_path: Path, arguments: object) -> 
     assert "aaaa" not in str(error)
 
 
-def test_a_token_in_a_sample_is_found_and_what_only_looks_like_one_is_sent(tmp_path: Path) -> None:
+def test_a_token_in_a_sample_is_found_and_what_only_looks_like_one_is_sent(tmp_path):
     file = write_whole(tmp_path, "one")
     with edited(file) as content:
         content["config"]["model_args"] |= {"token": True, "use_auth_token": "None", "api_key": ""}
@@ -112,7 +110,7 @@ def test_a_token_in_a_sample_is_found_and_what_only_looks_like_one_is_sent(tmp_p
     assert fault.startswith(f"{samples}:2 ")
 
 
-def test_each_result_is_sent_once_and_to_a_place_of_its_own(tmp_path: Path) -> None:
+def test_each_result_is_sent_once_and_to_a_place_of_its_own(tmp_path):
     file = write_whole(tmp_path / "a" / "model", "one")
     with edited(write_whole(tmp_path / "foreign", "two")) as content:
         content["configs"] = {"hellaswag": {"metadata": {}}}
@@ -127,7 +125,7 @@ def test_each_result_is_sent_once_and_to_a_place_of_its_own(tmp_path: Path) -> N
     assert "results_one.json" in refused(tmp_path).what
 
 
-def test_the_card_has_the_licence_of_the_references(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_the_card_has_the_licence_of_the_references(tmp_path, monkeypatch):
     names = {licence.name.lower().replace(" ", "-") for licence in LICENCES.values()}
     assert names <= {"cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "unknown"}  # the Hub's
     licence = Licence("CC BY-SA 4.0", "https://licences.test/open", "Somebody's towns")
@@ -150,7 +148,7 @@ def test_the_card_has_the_licence_of_the_references(tmp_path: Path, monkeypatch:
 
 
 @pytest.fixture
-def runs(tmp_path: Path, monkeypatch: Patch) -> Path:
+def runs(tmp_path, monkeypatch):
     """A folder with two runs, below the working directory."""
     monkeypatch.chdir(tmp_path)
     for arm in ("invisible", "visible"):
@@ -159,12 +157,12 @@ def runs(tmp_path: Path, monkeypatch: Patch) -> Path:
 
 
 @pytest.fixture
-def hub(monkeypatch: Patch) -> Mock:
+def hub(monkeypatch):
     """The client; `files` are what was sent, by name."""
     client = create_autospec(HfApi, instance=True, files={})
     client.get_paths_info.return_value = []
 
-    def upload(*, folder_path: Path, create_pr: bool, **_: Any) -> CommitInfo:  # noqa: ANN401
+    def upload(*, folder_path, create_pr, **_):
         files = (path for path in folder_path.rglob("*") if path.is_file())
         client.files |= {
             path.relative_to(folder_path).as_posix(): path.read_bytes() for path in files
@@ -177,13 +175,11 @@ def hub(monkeypatch: Patch) -> Mock:
 
 
 @pytest.fixture
-def push(spor: Spor, runs: Path) -> Spor:
+def push(spor, runs):
     return lambda options="", ends=0: spor(f"push {runs} --to me/runs {options}", ends)
 
 
-def test_a_clone_gives_the_same_report(
-    hub: Mock, runs: Path, push: Spor, monkeypatch: Patch
-) -> None:
+def test_a_clone_gives_the_same_report(hub, runs, push, monkeypatch):
     assert push().endswith(f"{COMMIT}\n")
     results = {f"results/runs/{path.name}": path.read_bytes() for path in runs.iterdir()}
     report = {f"report.{ending}" for ending in ("md", "tex", "csv", "json")}
@@ -201,7 +197,7 @@ def test_a_clone_gives_the_same_report(
         assert Path("again", name).read_bytes() == hub.files[name]
 
 
-def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(hub: Mock, push: Spor) -> None:
+def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(hub, push):
     for has_card in (False, True):
         hub.reset_mock()
         hub.get_paths_info.return_value = ["README.md"] * has_card
@@ -215,7 +211,7 @@ def test_a_push_is_one_upload_that_leaves_a_readme_of_its_own(hub: Mock, push: S
 
 
 @pytest.mark.parametrize("kind", ["space", "dataset"])
-def test_a_repository_is_created_and_shown(hub: Mock, push: Spor, kind: str) -> None:
+def test_a_repository_is_created_and_shown(hub, push, kind):
     made = {"private": kind == "dataset", "space_sdk": "static" if kind == "space" else None}
     push(f"--type {kind} --create {'private' if made['private'] else 'public'}")
     hub.create_repo.assert_called_once_with("me/runs", repo_type=kind, exist_ok=True, **made)
@@ -225,7 +221,7 @@ def test_a_repository_is_created_and_shown(hub: Mock, push: Spor, kind: str) -> 
     assert other not in hub.files
 
 
-def test_dry_runs_pull_requests_and_errors_are_printed(hub: Mock, push: Spor) -> None:
+def test_dry_runs_pull_requests_and_errors_are_printed(hub, push):
     assert "results/runs/results_invisible.json" in push("--dry-run")
     assert hub.method_calls == []
     assert REQUEST in push("--pr")

@@ -1,7 +1,6 @@
 """From results to the tables of arms."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,9 @@ from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import Column
-from spor_tasks.report import Report, tables
+from spor_tasks.report import tables
 from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics
-from spor_tasks.results.rows import Comparison
-from spor_tasks.results.statistics import Interval
 from tests.support import golden
 from tests.support.result_files import (
     distinct,
@@ -31,17 +28,17 @@ TASK = "spor_systematicity_mini"
 FIRST, SECOND = ARMS["systematicity"]
 
 
-def all_rows(found: Report) -> list[Comparison]:
+def all_rows(found):
     return [row for table in found.tables for row in table.rows]
 
 
-def paper_rows(folder: Path) -> list[Comparison]:
+def paper_rows(folder):
     """The rows of the paper's own metrics."""
     others = {"parent_full_table", "chrf", "coverage", "copy_rule_whole_word"}
     return [row for row in all_rows(report.collect([folder])) if row.metric not in others]
 
 
-def ends(interval: Interval, source: str) -> tuple[float, float]:
+def ends(interval, source):
     assert interval.source == source
     return interval.low, interval.high
 
@@ -49,7 +46,7 @@ def ends(interval: Interval, source: str) -> tuple[float, float]:
 # --- Scores, intervals and tests ------------------------------------------------------------------
 
 
-def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
+def test_arms_are_means_over_seeds_and_their_difference(tmp_path):
     for arm, *parents in ((FIRST, 40.0, 42.0), (SECOND, 44.0, 43.0), (None, 5.0)):
         for seed, parent in enumerate(parents):
             file = tmp_path / f"results_{arm}{seed}.json"
@@ -65,7 +62,7 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path: Path) -> None:
     assert (row.task, row.model, row.n) == (TASK, "base", 200)
 
 
-def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> None:
+def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path):
     rng = np.random.default_rng(3)
     values = {arm: rng.uniform(0, 100, (2, 50)) for arm in (FIRST, SECOND)}
     for arm, runs in values.items():
@@ -88,9 +85,7 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("clusters", "seeds", "p"), [(3, 1, 0.25), (1, 2, None)])
-def test_equal_units_are_one_draw(
-    tmp_path: Path, clusters: int, seeds: int, p: float | None
-) -> None:
+def test_equal_units_are_one_draw(tmp_path, clusters, seeds, p):
     """Twelve samples of so many sets of units, all better after one arm.
 
     Two of the eight exchanges of three sets are as far from zero; one set cannot be tested.
@@ -108,7 +103,7 @@ def test_equal_units_are_one_draw(
     assert f"12 in {clusters} cluster" in markdown(tables.document(report.collect([tmp_path])))
 
 
-def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path: Path) -> None:
+def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path):
     """The arms do not differ on the common samples, and their means are over other ones."""
     taus: dict[str, list[float | None]] = {
         "original": [0.2, 0.4, 0.6, 1.0, 1.0, None],
@@ -142,7 +137,7 @@ def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_pat
         ([0.001] * 40, 0.0, ""),  # printed as zero
     ],
 )
-def test_marks_are_the_papers(tmp_path: Path, better: list[float], p: float, mark: str) -> None:
+def test_marks_are_the_papers(tmp_path, better, p, mark):
     write_run(tmp_path, "a", [50.0] * len(better))
     write_run(tmp_path, "c", [50.0 + each for each in better], arm=SECOND)
     difference = paper_rows(tmp_path)[0].difference
@@ -153,7 +148,7 @@ def test_marks_are_the_papers(tmp_path: Path, better: list[float], p: float, mar
 @pytest.mark.parametrize(
     ("first", "second", "mark"), [(1, 1, "‡"), (2, 2, "†"), (2, 3, "†"), (3, 3, "‡"), (1, 3, "")]
 )
-def test_few_seeds_have_fewer_marks(tmp_path: Path, first: int, second: int, mark: str) -> None:
+def test_few_seeds_have_fewer_marks(tmp_path, first, second, mark):
     """The second arm is ten points better."""
     for arm, number, better in ((FIRST, first, 0.0), (SECOND, second, 10.0)):
         for seed in range(number):
@@ -167,13 +162,13 @@ def test_few_seeds_have_fewer_marks(tmp_path: Path, first: int, second: int, mar
 # --- Runs of one row ------------------------------------------------------------------------------
 
 
-def settings_of(**changes: object) -> dict[str, object]:
+def settings_of(**changes):
     """Settings of a training as a result has them, with changes."""
     settings = {"lora": {"rank": 8}, "optimization": {"threads": 1}, "data": {"limit": None}}
     return settings | changes
 
 
-def write_way(folder: Path, name: str, arm: str | None, parent: float, **ways: Any) -> None:  # noqa: ANN401
+def write_way(folder, name, arm, parent, **ways):
     """Write a result of a model that was trained or evaluated in some way."""
     scores = {"parent": parent, **ways.pop("scores", {})}
     file = folder / f"results_{name}.json"
@@ -188,7 +183,7 @@ def write_way(folder: Path, name: str, arm: str | None, parent: float, **ways: A
         content["config"] |= ways
 
 
-def objective(**settings: object) -> dict[str, Any]:
+def objective(**settings):
     return {"settings": settings_of(objective="meta", objective_settings=settings)}
 
 
@@ -225,7 +220,7 @@ RUNS: dict[str, list[tuple[str | None, dict[str, Any]]]] = {
 }
 
 
-def test_rows_and_notes_of_runs_that_differ_are_the_golden_ones(tmp_path: Path) -> None:
+def test_rows_and_notes_of_runs_that_differ_are_the_golden_ones(tmp_path):
     """Only runs that differ in seeds alone are averaged; a model as it is stands in each row."""
     texts = []
     for number, (title, runs) in enumerate(RUNS.items()):
@@ -240,7 +235,7 @@ def test_rows_and_notes_of_runs_that_differ_are_the_golden_ones(tmp_path: Path) 
     golden.same("ways.txt", "\n".join(texts))
 
 
-def test_a_model_as_it_is_stands_once_on_a_board_beside_all_its_adapters(tmp_path: Path) -> None:
+def test_a_model_as_it_is_stands_once_on_a_board_beside_all_its_adapters(tmp_path):
     for number, rank in enumerate((8, 16)):
         settings = settings_of(lora={"rank": rank})
         write_way(tmp_path, str(number), FIRST, 40.0 + number, settings=settings)
@@ -250,7 +245,7 @@ def test_a_model_as_it_is_stands_once_on_a_board_beside_all_its_adapters(tmp_pat
     assert names == ["base (lora.rank 16)", "base (lora.rank 8)", "base"]
 
 
-def test_arms_of_different_seeds_are_not_paired_and_a_note_says_so(tmp_path: Path) -> None:
+def test_arms_of_different_seeds_are_not_paired_and_a_note_says_so(tmp_path):
     for arm, seed in ((FIRST, 0), (FIRST, 1), (SECOND, 0)):
         write_run(tmp_path, f"{arm}{seed}", [40.0 + seed, 50.0], arm=arm, seed=seed)
     unpaired, _one_seed = paper_rows(tmp_path)[0].difference.notes
@@ -259,7 +254,7 @@ def test_arms_of_different_seeds_are_not_paired_and_a_note_says_so(tmp_path: Pat
     assert unpaired in text
 
 
-def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> None:
+def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path):
     write_way(tmp_path, "1", FIRST, 40.0)
     write_way(tmp_path, "2", FIRST, 60.0, model_dtype="torch.bfloat16")
     row = all_rows(report.collect([tmp_path], ["dtype"]))[0]
@@ -270,7 +265,7 @@ def test_a_user_may_merge_what_differs_and_the_row_says_so(tmp_path: Path) -> No
             report.collect([tmp_path], facts)
 
 
-def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path: Path) -> None:
+def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path):
     for number, arm in enumerate((FIRST, SECOND)):
         write_result(tmp_path / f"results_{arm}.json", arm=arm, parent=50.0 + number)
         shown = {"task": f"{TASK}_icl_{arm}", "shown": arm, "parent": 20.0 + 3 * number}
@@ -280,7 +275,7 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path:
     assert [cell.seeds for cell in paper_rows(tmp_path)[1].arms] == [(None,), (None,)]
 
 
-def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path: Path) -> None:
+def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path):
     n3 = "spor_productivity_mini_n3_beam5"
     variants = {f"{TASK}_beam5": "beam5", n3: "beam5", "mine": "mine"}
     for task in variants:
@@ -292,7 +287,7 @@ def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path: Path) -> None:
 # --- The paper's rows -----------------------------------------------------------------------------
 
 
-def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path: Path) -> None:
+def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path):
     """They are of training, not of arms that were shown."""
     for corpus, protocol in (("webnlg", "published"), ("e2e", "strict")):
         sets = {"corpus": corpus, "protocol": protocol}

@@ -5,7 +5,6 @@ import io
 import json
 import re
 import unicodedata
-from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -22,7 +21,7 @@ from spor_tasks.report.document import (
     markdown_text,
     plain_text,
 )
-from tests.conftest import REPOSITORY, Patch, Spor
+from tests.conftest import REPOSITORY
 from tests.support import golden
 from tests.support.report_runs import write_runs
 from tests.support.result_files import write_result, write_run
@@ -30,7 +29,7 @@ from tests.support.result_files import write_result, write_run
 HOSTILE = "=1|<b>&\\$%#{_^~`*[x](y)\u202e\u200b\x1b[31m\nend"
 
 
-def test_tables_and_leaderboard_are_the_golden_ones(tmp_path: Path) -> None:
+def test_tables_and_leaderboard_are_the_golden_ones(tmp_path):
     write_runs(tmp_path)
     whole = report.collect([tmp_path])
     document, board = tables.document(whole), leaderboard.document(report.rank(whole))
@@ -48,7 +47,7 @@ def test_tables_and_leaderboard_are_the_golden_ones(tmp_path: Path) -> None:
         assert all(row[key] == (number[key] or "") for key in ("model", "metric", "part", "arm"))
 
 
-def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path: Path) -> None:
+def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path):
     write_result(tmp_path / "results_1.json", arm="atom")
     files = tables.document(report.collect([tmp_path])).files("report")
     for row in csv.DictReader(files["report.csv"].splitlines()):
@@ -60,7 +59,7 @@ def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path: Path)
     assert " & \\textsuperscript{3} & " in files["report.tex"]
 
 
-def test_a_hostile_name_is_text_in_one_cell_of_every_format(tmp_path: Path) -> None:
+def test_a_hostile_name_is_text_in_one_cell_of_every_format(tmp_path):
     write_run(tmp_path, "1", [1.0, 2.0], model=HOSTILE)
     write_result(tmp_path / "results_2.json", model=HOSTILE, arm="combination", n=7)
     (tmp_path / "results_3\u202e.json").write_text("{")
@@ -95,7 +94,7 @@ TEXTS = st.text() | st.text("=+-@|\\<>&$%#{}_^~`*[]()\"'\u202e\u2066\u200b\x1b\t
 
 
 @given(TEXTS)
-def test_nothing_visible_moves_or_hides_anything(text: str) -> None:
+def test_nothing_visible_moves_or_hides_anything(text):
     shown = visible(text)
     assert not {"Cc", "Cf", "Cs", "Zl", "Zp"} & set(map(unicodedata.category, shown))
     assert visible(shown) == shown
@@ -105,7 +104,7 @@ def test_nothing_visible_moves_or_hides_anything(text: str) -> None:
 
 
 @given(TEXTS)
-def test_in_markdown_it_is_one_cell_without_markup(text: str) -> None:
+def test_in_markdown_it_is_one_cell_without_markup(text):
     cell = markdown_text(text)
     assert "\n" not in cell
     assert not re.search(r"(?<!\\)(?:\\\\)*[|`*_\[\]<>#~$]", cell)
@@ -114,7 +113,7 @@ def test_in_markdown_it_is_one_cell_without_markup(text: str) -> None:
 
 
 @given(TEXTS)
-def test_in_latex_nothing_is_a_command_of_its_own(text: str) -> None:
+def test_in_latex_nothing_is_a_command_of_its_own(text):
     bare = latex_text(text)
     known = "textbackslash textasciitilde textasciicircum textless textgreater textbar"
     commands = {*f"{known} textquotedbl dagger ddagger".split()}
@@ -130,7 +129,7 @@ def test_in_latex_nothing_is_a_command_of_its_own(text: str) -> None:
 @example(" =x")
 @example("+x")
 @example("-x")
-def test_in_csv_it_is_one_field_and_no_formula(text: str) -> None:
+def test_in_csv_it_is_one_field_and_no_formula(text):
     field = csv_field(text)
     assert not field.lstrip().startswith(("=", "+", "-", "@"))
     file = io.StringIO()
@@ -142,7 +141,7 @@ def test_in_csv_it_is_one_field_and_no_formula(text: str) -> None:
 DATA = REPOSITORY / "tests" / "data"
 
 
-def test_results_of_0_2_0_are_read(tmp_path: Path, spor: Spor, monkeypatch: Patch) -> None:
+def test_results_of_0_2_0_are_read(tmp_path, spor, monkeypatch):
     """Results that version 0.2.0 wrote give the reports of then in each later version.
 
     `tests/data/runs` has two adapters of the demo on 12 samples, seed 0, and copied inputs on 6

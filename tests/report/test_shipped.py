@@ -1,13 +1,10 @@
 """A number is of the test set that its task names, or it is nowhere."""
 
-from pathlib import Path
-
 import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.results import runs
-from tests.conftest import Spor
 from tests.support.result_files import write_result
 from tests.support.whole_runs import write_whole
 
@@ -15,7 +12,7 @@ TASK = "spor_productivity_mini_n4"
 PUBLISHED = {"corpus": "webnlg", "protocol": "published"}
 
 
-def models(folder: Path) -> set[str]:
+def models(folder):
     """The models of tables, which must be those of the boards."""
     collected = report.collect([folder])
     found = {row.model for table in collected.tables for row in table.rows}
@@ -35,7 +32,7 @@ def models(folder: Path) -> set[str]:
         {"aspect": "order_invariance", "part": "main"},
     ],
 )
-def test_a_false_claim_is_left_out(tmp_path: Path, claimed: dict[str, object], spor: Spor) -> None:
+def test_a_false_claim_is_left_out(tmp_path, claimed, spor):
     honest = write_whole(tmp_path, "1", model="honest")
     wrong = write_whole(tmp_path, "2", model="wrong", metadata=claimed)
     assert models(tmp_path) == {"honest"}
@@ -67,9 +64,7 @@ def test_a_false_claim_is_left_out(tmp_path: Path, claimed: dict[str, object], s
         ({"task": "spor_mine", "version": 2.0, "metadata": PUBLISHED}, False),
     ],
 )
-def test_own_sets_and_other_versions_have_any_digest(
-    tmp_path: Path, stated: dict[str, object], *, counts: bool
-) -> None:
+def test_own_sets_and_other_versions_have_any_digest(tmp_path, stated, *, counts):
     write_whole(tmp_path, "1", model="honest")
     write_result(tmp_path / "results_2.json", model="any", **stated)
     assert models(tmp_path) == ({"honest", "any"} if counts else {"honest"})

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -33,7 +32,7 @@ REAL: dict[str | None, dict[str, float]] = {
 }
 
 
-def test_tables_of_logicnlg_are_the_golden_ones(columns: Path, tmp_path: Path) -> None:
+def test_tables_of_logicnlg_are_the_golden_ones(columns, tmp_path):
     """The paper's columns come first; its rows stand beside ours of the real corpus alone."""
     for part, scores in REAL.items():
         task = "_".join(filter(None, ["logicnlg", part]))
@@ -47,7 +46,7 @@ def test_tables_of_logicnlg_are_the_golden_ones(columns: Path, tmp_path: Path) -
         assert text.count("GPT-Coarse-to-Fine") == 4
 
 
-def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
+def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path):
     write_runs(tmp_path)
     declared = {"reported": ("parent",), "breakdown": ("chrf", "coverage")}
     results = [
@@ -61,7 +60,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path: Path) -> None:
     assert {n for row in rows for n in row.arms[0].counts} == {SAMPLES}
 
 
-def test_no_number_without_an_end_gets_into_json(columns: Path, tmp_path: Path) -> None:
+def test_no_number_without_an_end_gets_into_json(columns, tmp_path):
     ends = {"high": math.inf, "low": -math.inf, "n": 1.5}
     assert json.loads(json_text(**ends)) == {"schema": SCHEMA, "high": None, "low": None, "n": 1.5}
     report.write_leaderboard([columns], tmp_path)
@@ -71,7 +70,7 @@ def test_no_number_without_an_end_gets_into_json(columns: Path, tmp_path: Path) 
         assert json.loads(text, parse_constant=pytest.fail)
 
 
-def test_tables_of_the_page_are_bounded_and_no_markup(columns: Path, cells: Path) -> None:
+def test_tables_of_the_page_are_bounded_and_no_markup(columns, cells):
     for folder in (columns, cells):
         html = page_of(folder)
         assert "window.broken = true" not in html
@@ -93,9 +92,7 @@ def test_tables_of_the_page_are_bounded_and_no_markup(columns: Path, cells: Path
         *((PAIRS, {"tokens": tokens}) for tokens in ([1], [0, 1], ["1", "2"])),
     ],
 )
-def test_bad_evidence_is_named(
-    columns: Path, tmp_path: Path, task: str, change: dict[str, object]
-) -> None:
+def test_bad_evidence_is_named(columns, tmp_path, task, change):
     for name in (f"results_{task}.json", f"samples_{task}_{task.rpartition('_')[2]}.jsonl"):
         (tmp_path / name).write_bytes((columns / name).read_bytes())
     row, *_ = map(json.loads, (tmp_path / name).read_text().splitlines())
@@ -107,7 +104,7 @@ def test_bad_evidence_is_named(
     assert caught.value.remedy
 
 
-def test_a_value_alone_is_what_its_score_would_be() -> None:
+def test_a_value_alone_is_what_its_score_would_be():
     for name, value, score in (
         ("adv_acc_distinct", (50.0, 1), 50.0),
         ("bpb", (30.0, 15), 2.0),
@@ -122,7 +119,7 @@ def test_a_value_alone_is_what_its_score_would_be() -> None:
 ORDERS = spec_of("order_invariance", "main")
 
 
-def test_every_score_stands_beside_that_of_twins_and_their_gap(tmp_path: Path) -> None:
+def test_every_score_stands_beside_that_of_twins_and_their_gap(tmp_path):
     spec = spec_of("systematicity")
     for arm, gap in zip(spec.arms, (8.0, 3.0), strict=True):
         write_run(tmp_path, spec, OUTPUTS[::2], arm, gap)
@@ -138,7 +135,7 @@ def test_every_score_stands_beside_that_of_twins_and_their_gap(tmp_path: Path) -
     "twin",
     ["{", "[]", "{}", '{"id": "0"}', {"id": "0"}, "other units", "another challenge", "a twin"],
 )
-def test_a_damaged_twin_is_named_by_its_line(twin: object, tmp_path: Path) -> None:
+def test_a_damaged_twin_is_named_by_its_line(twin, tmp_path):
     path = write_run(tmp_path, ORDERS, OUTPUTS, "original", 0.0)
     (samples,) = tmp_path.glob("*.jsonl")
     rows = [json.loads(line) for line in samples.read_text().splitlines()]

@@ -4,8 +4,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +15,6 @@ from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results import runs
 from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of
-from tests.conftest import Patch
 from tests.support.result_files import edited, write_result
 
 SPECS: Mapping[str, SetSpec] = {
@@ -31,13 +28,13 @@ SPECS: Mapping[str, SetSpec] = {
 }
 
 
-def declared(benchmark: str, /, **changes: object) -> dict[str, Any]:
+def declared(benchmark, /, **changes):
     """Return a declaration as JSON gives it back."""
     content = declaration(SPECS[benchmark]) | changes
     return json.loads(json.dumps(content, allow_nan=False))  # type: ignore[no-any-return]
 
 
-def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: object) -> Path:
+def write(folder, benchmark, content, **more):
     """Write a result with a declaration."""
     file = write_result(folder / "results_1.json", **more)
     with edited(file) as result:
@@ -49,7 +46,7 @@ def write(folder: Path, benchmark: str, content: Mapping[str, Any], **more: obje
 
 
 @pytest.mark.parametrize("benchmark", SPECS)
-def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark: str) -> None:
+def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark):
     spec, content = SPECS[benchmark], declared(benchmark)
     found = spec_of(content)
     for name in {field.name for field in fields(spec)} - {*_OF_TASKS}:
@@ -62,7 +59,7 @@ def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark: str) -> No
     assert {name for gap in content["gaps"] for name in gap} <= content["scores"].keys()
 
 
-def test_a_split_is_reported_without_its_file(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_split_is_reported_without_its_file(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path / "missing"))
     run = {"task": "compmctg_yelp_acd", "scores": {"mctg_acc": 50.0}, "arm": "train"}
     write(tmp_path, "compmctg", declared("compmctg"), **run)
@@ -72,7 +69,7 @@ def test_a_split_is_reported_without_its_file(tmp_path: Path, monkeypatch: Patch
     assert "published split 3" in titles
 
 
-def test_unknown_sets_are_reported_as_declared(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_unknown_sets_are_reported_as_declared(tmp_path, monkeypatch):
     """No benchmark is asked: the set is one that it does not have."""
     name = ["productivity", "towns", "published", "n99"]
     content = declared("spor", name=name, title="Productivity: towns", part_title="N = 99")
@@ -91,9 +88,7 @@ def test_unknown_sets_are_reported_as_declared(tmp_path: Path, monkeypatch: Patc
         ({"scores": None}, "declared:"),
     ],
 )
-def test_an_unreadable_one_hides_no_other(
-    changes: Mapping[str, object], what: str, tmp_path: Path
-) -> None:
+def test_an_unreadable_one_hides_no_other(changes, what, tmp_path):
     file = write(tmp_path, "spor", declared("spor", **changes), task="spor_mine")
     with pytest.raises(ResultError, match=what):
         runs.read(file)
@@ -103,7 +98,7 @@ def test_an_unreadable_one_hides_no_other(
     assert len(found.tables) == 1
 
 
-def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path: Path) -> None:
+def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path):
     content = declared("spor", reported=["parent", "unheard"], breakdown=["unheard"])
     assert spec_of(content).displayed == ("parent",)
     write(tmp_path, "spor", content, task="spor_mine", arm="visible")

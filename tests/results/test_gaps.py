@@ -1,9 +1,7 @@
 """Gaps: the difference of a score between two kinds of samples, with its interval."""
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +9,12 @@ import pytest
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import Column, score_info
-from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO, Totals, Value
+from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO
 from spor_tasks.results import evidence
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import same_samples, with_samples
 from spor_tasks.results.logged import Logged
-from spor_tasks.results.runs import Run, collect
+from spor_tasks.results.runs import collect
 from spor_tasks.results.statistics import over_runs, percentile_interval, resampled_scores
 from spor_tasks.results.tables import label
 from tests.support.result_files import distinct, rows_of, write_rows
@@ -33,7 +31,7 @@ GAP = Gap("chrf", "coverage")
         (GROUP_MEANS, [(2, 0.5), (3, 1.0), None, (4, -1.0)], 1.75),
     ],
 )
-def test_columns_have_a_difference(totals: Totals, values: list[Value], gap: float) -> None:
+def test_columns_have_a_difference(totals, values, gap):
     first, none = Column.of([*values[:2], None, None], totals), Column.of([None] * 4, totals)
     found = first.less(Column.of([None, None, *values[2:]], totals))
     assert found.value == pytest.approx(gap)
@@ -42,7 +40,7 @@ def test_columns_have_a_difference(totals: Totals, values: list[Value], gap: flo
     assert interval(none.less(none), np.arange(4)) is None
 
 
-def test_what_is_known_of_a_gap_follows_from_its_scores() -> None:
+def test_what_is_known_of_a_gap_follows_from_its_scores():
     assert Gap.parse(GAP.name) == GAP
     assert Gap.parse("chrf") is None
     info = score_info(GAP.name)
@@ -51,7 +49,7 @@ def test_what_is_known_of_a_gap_follows_from_its_scores() -> None:
         score_info(Gap("chrf", "unheard").name)
 
 
-def halves(rng: np.random.Generator, runs: int) -> tuple[list[Column], np.ndarray]:
+def halves(rng, runs):
     """Return gaps of runs that are as good on both halves, of pages that may be in both."""
     pages = 120
     clusters = np.repeat(np.arange(pages), rng.integers(1, 5, pages))
@@ -66,7 +64,7 @@ def halves(rng: np.random.Generator, runs: int) -> tuple[list[Column], np.ndarra
     return gaps, clusters
 
 
-def test_halves_of_equal_quality_show_a_gap_about_as_often_as_the_interval_says() -> None:
+def test_halves_of_equal_quality_show_a_gap_about_as_often_as_the_interval_says():
     rng = np.random.default_rng(0)
     missed = {1: 0, 3: 0}
     for _ in range(200):
@@ -82,7 +80,7 @@ def test_halves_of_equal_quality_show_a_gap_about_as_often_as_the_interval_says(
     assert min(missed.values()) >= 2
 
 
-def test_a_seed_that_is_better_on_both_halves_does_not_widen_their_gap() -> None:
+def test_a_seed_that_is_better_on_both_halves_does_not_widen_their_gap():
     values, nothing = np.random.default_rng(0).normal(50, 5, 100), [None] * 50
     one, other = (
         Column.of([*values[:50] + more, *nothing]).less(Column.of([*nothing, *values[50:] + more]))
@@ -92,7 +90,7 @@ def test_a_seed_that_is_better_on_both_halves_does_not_widen_their_gap() -> None
     assert both.error == pytest.approx(alone.error)
 
 
-def write(folder: Path, name: str, values: Mapping[str, Sequence[object]], **run: object) -> None:
+def write(folder, name, values, **run):
     """Write a run whose samples have these values by score, or some of them."""
     logged = [
         {score: value for score, value in zip(values, each, strict=True) if value is not None}
@@ -102,7 +100,7 @@ def write(folder: Path, name: str, values: Mapping[str, Sequence[object]], **run
     write_rows(folder / f"results_{name}.json", rows, task="spor_systematicity_mini", **run)
 
 
-def runs_in(folder: Path, gap: Gap, **declared: object) -> tuple[Run, ...]:
+def runs_in(folder, gap, **declared):
     """Read the runs as if their task declared a gap."""
     return tuple(
         replace(
@@ -116,7 +114,7 @@ def runs_in(folder: Path, gap: Gap, **declared: object) -> tuple[Run, ...]:
 
 
 @pytest.fixture
-def runs(tmp_path: Path) -> tuple[Run, ...]:
+def runs(tmp_path):
     """Two runs of twenty samples, ten with one score and ten with the other."""
     nothing: list[float | None] = [None] * 10
     for seed in (0, 1):
@@ -129,7 +127,7 @@ def runs(tmp_path: Path) -> tuple[Run, ...]:
     return runs_in(tmp_path, GAP, reported=("parent",), breakdown=("chrf", "coverage"))
 
 
-def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs: tuple[Run, ...]) -> None:
+def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs):
     rows, _ = comparisons(with_samples(runs)[0])
     (row,) = (row for row in rows if row.metric == GAP.name)
     cell = row.arms[0]
@@ -139,7 +137,7 @@ def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs: tuple[Run, ...
     assert cell.interval.low < 15 < cell.interval.high
 
 
-def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs: tuple[Run, ...]) -> None:
+def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs):
     found = evidence.interval(with_samples(runs[:1])[0], GAP.name)
     assert found.source == "samples"
     reach = 1.96 * 2.03  # standard errors of 5.74 / √10 and 2.87 / √10, together 2.03
@@ -149,7 +147,7 @@ def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs: tuple[R
     assert alone.low == pytest.approx(14.5 - 1.959964 * 3, abs=1e-5)
 
 
-def test_the_gap_to_twins_is_paired_so_that_hard_samples_do_not_widen_it() -> None:
+def test_the_gap_to_twins_is_paired_so_that_hard_samples_do_not_widen_it():
     rng = np.random.default_rng(0)
     hard = rng.normal(50, 25, 200)
     own, twin = (Column.of([*(hard + rng.normal(shift, 1, 200))]) for shift in (2, 0))
@@ -158,7 +156,7 @@ def test_the_gap_to_twins_is_paired_so_that_hard_samples_do_not_widen_it() -> No
 
 
 @pytest.mark.parametrize("prior", [0.0, 6.0])
-def test_a_prior_on_known_entities_is_seen(prior: float, tmp_path: Path) -> None:
+def test_a_prior_on_known_entities_is_seen(prior, tmp_path):
     """Two arms of one run each; the first scores more because it has read the facts."""
     rng = np.random.default_rng(1)
     for arm, more in (("atom", prior), ("combination", 0.0)):
@@ -176,7 +174,7 @@ def test_a_prior_on_known_entities_is_seen(prior: float, tmp_path: Path) -> None
     assert (difference.interval.low > 0) == (difference.p < 0.01) == (prior > 0)
 
 
-def test_runs_on_different_samples_have_no_samples_in_common(runs: tuple[Run, ...]) -> None:
+def test_runs_on_different_samples_have_no_samples_in_common(runs):
     logged = [Logged((*ids,), np.array([0, 0]), {}, ("one", "one")) for ids in ("ab", "ab", "ac")]
     first, second, other = (replace(runs[0], logged=each) for each in logged)
     assert same_samples([first, second]) is logged[0]

@@ -1,8 +1,6 @@
 """Reading lm-eval's result files."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +8,6 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import runs
-from spor_tasks.results.runs import Run
 from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 from tests.support.strategies import changed
@@ -18,17 +15,17 @@ from tests.support.strategies import changed
 TASK = "spor_systematicity_mini"
 
 
-def written(folder: Path, content: object) -> Path:
+def written(folder, content):
     file = folder / "results_1.json"
     file.write_text(json.dumps(content))
     return file
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[..., Run]:
+def read(tmp_path):
     """Read the only run of a file with these settings, and this at its top or in its `config`."""
 
-    def run(top: object = (), config: object = (), **settings: object) -> Run:
+    def run(top=(), config=(), **settings):
         content = result_content(**settings) | dict(top)
         content["config"] |= dict(config)
         (found,) = runs.read(written(tmp_path, content))
@@ -37,7 +34,7 @@ def read(tmp_path: Path) -> Callable[..., Run]:
     return run
 
 
-def test_a_task_of_a_file_becomes_a_run(read: Callable[..., Run]) -> None:
+def test_a_task_of_a_file_becomes_a_run(read):
     run = read(arm="atom", seed=3, parent=41.25)
     assert run.task == TASK
     assert (run.aspect, run.corpus, run.protocol) == ("systematicity", "mini", "strict")
@@ -49,7 +46,7 @@ def test_a_task_of_a_file_becomes_a_run(read: Callable[..., Run]) -> None:
     assert (read().prompts_cut, read(config={"prompts_cut": {TASK: 0}}).prompts_cut) == (None, 0)
 
 
-def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read: Callable[..., Run]) -> None:
+def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read):
     gap = Gap("totto_parent_nonoverlap", "totto_parent_overlap")
     sets = {"benchmark": "totto", "corpus": "totto", "protocol": "published"}
     run = read(task="totto", aspect="totto", metadata=sets, scores={gap[0]: 30.0, gap[1]: 40.0})
@@ -74,7 +71,7 @@ REQUIRED = [(*place, name) for place, names in FIELDS.items() for name in names]
 
 
 @pytest.mark.parametrize("place", REQUIRED, ids=".".join)
-def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[str, ...]) -> None:
+def test_a_missing_field_is_named_with_its_place(tmp_path, place):
     with pytest.raises(ResultError, match=f"results_1.json: .* field `{place[-1]}`") as error:
         runs.read(written(tmp_path, changed(result_content(), place, ...)))
     assert ".".join(place[:-1]) in str(error.value)
@@ -90,18 +87,18 @@ def test_a_missing_field_is_named_with_its_place(tmp_path: Path, place: tuple[st
     ],
     ids=["negative", "huge", "inexact", "long"],
 )
-def test_a_wrong_value_is_named(tmp_path: Path, place: tuple[str, ...], value: object) -> None:
+def test_a_wrong_value_is_named(tmp_path, place, value):
     with pytest.raises(ResultError) as error:
         runs.read(written(tmp_path, changed(result_content(), place, value)))
     assert ".".join(place) in error.value.what
     assert len(error.value.what) < 200
 
 
-def test_every_prompt_style_is_readable() -> None:
+def test_every_prompt_style_is_readable():
     assert Facts.__annotations__["prompt_style"].__args__ == PROMPT_STYLES
 
 
-def test_our_tasks_alone_are_read_whatever_their_names(tmp_path: Path) -> None:
+def test_our_tasks_alone_are_read_whatever_their_names(tmp_path):
     content = result_content(task="mine")
     content["configs"]["hellaswag"] = {"metadata": {"version": 1.0}}
     content["results"]["hellaswag"] = {"acc,none": None}
@@ -111,7 +108,7 @@ def test_our_tasks_alone_are_read_whatever_their_names(tmp_path: Path) -> None:
         runs.read(written(tmp_path, content))
 
 
-def test_shown_arms_are_one_comparison(read: Callable[..., Run]) -> None:
+def test_shown_arms_are_one_comparison(read):
     found = [read(shown=arm, task=f"spor_x_icl_{arm}_beam5") for arm in ("atom", "combination")]
     assert [run.arm for run in found] == ["atom", "combination"]
     assert {run.comparison for run in found} == {"spor_x_icl_beam5 k=8"}
@@ -119,7 +116,7 @@ def test_shown_arms_are_one_comparison(read: Callable[..., Run]) -> None:
     assert found[0].adapter is None
 
 
-def test_a_model_is_named_as_its_arguments_name_it(read: Callable[..., Run]) -> None:
+def test_a_model_is_named_as_its_arguments_name_it(read):
     for arguments, name in (
         ({"pretrained": "some/model"}, "some/model"),
         ({"model": "gpt", "base_url": "http://127.0.0.1"}, "gpt"),
@@ -132,7 +129,7 @@ def test_a_model_is_named_as_its_arguments_name_it(read: Callable[..., Run]) -> 
     assert (unknown.adapter, unknown.model) == (None, "base + somewhere")
 
 
-def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None:
+def test_folders_are_searched_and_each_file_is_read_once(tmp_path):
     with pytest.raises(ResultError, match="has no results of SPOR tasks"):
         runs.collect([tmp_path])
     with pytest.raises(ResultError, match="does not exist"):
@@ -144,7 +141,7 @@ def test_folders_are_searched_and_each_file_is_read_once(tmp_path: Path) -> None
     assert [run.file.name for run in found] == ["results_1.json", "results_2.json"]
 
 
-def test_turns_matter_in_chats_alone(read: Callable[..., Run]) -> None:
+def test_turns_matter_in_chats_alone(read):
     for chat, alike in ((None, True), ("d" * 64, False)):
         one, other = (
             read({"chat_template_sha": chat, "fewshot_as_multiturn": multiturn}).signature

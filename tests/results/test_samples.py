@@ -1,14 +1,10 @@
 """Reading lm-eval's sample files."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.results import runs, samples
-from spor_tasks.results.samples import SampleFile
 from tests.support.result_files import sample_row, write_result, write_samples
 from tests.support.strategies import changed
 
@@ -38,7 +34,7 @@ PARENT = {"parent": 12.5, "parent_full_table": 25}
 DAMAGED = r"jsonl:{}: is not a sample of our tasks"
 
 
-def logged(folder: Path, *rows: dict[str, Any]) -> SampleFile:
+def logged(folder, *rows):
     """Return the sample file of a result that holds these rows."""
     task = "spor_systematicity_mini"
     file = write_result(folder / "results_2026-01-01.json", task=task, n=len(rows))
@@ -47,7 +43,7 @@ def logged(folder: Path, *rows: dict[str, Any]) -> SampleFile:
     return samples.find(run)
 
 
-def test_a_line_becomes_a_record(tmp_path: Path) -> None:
+def test_a_line_becomes_a_record(tmp_path):
     output = "Greyport: Cold Sound.\nAnd more"
     shown = sample_row(PLAIN, [output], PARENT)
     shown["arguments"]["gen_args_0"]["arg_0"] = f"shown\n\n{shown['doc']['prompt']}"
@@ -73,13 +69,13 @@ def test_a_line_becomes_a_record(tmp_path: Path) -> None:
         *((value, "First.") for value in (..., None, [], [None], ["a", "b"])),
     ],
 )
-def test_scored_is_what_filters_left(tmp_path: Path, left: object, scored: str) -> None:
+def test_scored_is_what_filters_left(tmp_path, left, scored):
     row = sample_row(PLAIN, ["\nFirst.\n Cold Sound."], PARENT)
     (record,) = logged(tmp_path, changed(row, ("filtered_resps",), left)).records()
     assert record.scored == (scored,)
 
 
-def test_a_challenge_and_its_outputs_are_in_the_record(tmp_path: Path) -> None:
+def test_a_challenge_and_its_outputs_are_in_the_record(tmp_path):
     """Values may stand with a group, or have no verdict."""
     scores = {"cwio": [2, 1.0], "cwio_stderr": [2, 1.0], "cwio_3": None, "cwio_located_share": 0.0}
     rows = sample_row(ORDERED, ["one", "two"], scores), sample_row(HIDDEN, [""], {})
@@ -90,7 +86,7 @@ def test_a_challenge_and_its_outputs_are_in_the_record(tmp_path: Path) -> None:
     assert ordered.scores == {"cwio": (2, 1.0), "cwio_3": None, "cwio_located_share": 0.0}
 
 
-def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path) -> None:
+def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path):
     row = sample_row(PLAIN, ["x"], PARENT)
     file = logged(tmp_path, row, row)
     file.path.write_bytes(file.path.read_bytes()[:-40])
@@ -122,7 +118,7 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path: Path
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_bad_line_is_named(tmp_path: Path, sample: Sample, key: str, value: object) -> None:
+def test_a_bad_line_is_named(tmp_path, sample, key, value):
     row = sample_row(sample, ["x"] if sample is PLAIN else ["x", "y"], PARENT)
     file = logged(tmp_path, changed(row, tuple(key.split(".")), value))
     in_scores = key in {"doc", "metrics", "parent"}
@@ -131,7 +127,7 @@ def test_a_bad_line_is_named(tmp_path: Path, sample: Sample, key: str, value: ob
             list(reading)
 
 
-def test_samples_stand_beside_the_result_of_the_same_time(tmp_path: Path) -> None:
+def test_samples_stand_beside_the_result_of_the_same_time(tmp_path):
     file = logged(tmp_path, sample_row(PLAIN, ["x"], PARENT))
     (other,) = runs.read(write_result(tmp_path / "results_2026-02-02.json"))
     assert samples.find(other) is None

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy import stats
 
 from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.base import Column
-from spor_tasks.metrics.totals import GROUP_MEANS, Numbers, Ratio
+from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
 from spor_tasks.results import statistics as sig
 from tests.support.damage import SOAK
 from tests.support.scores import interval
@@ -21,18 +20,18 @@ APART = np.arange(300)
 """Samples that are clusters of one."""
 
 
-def column(values: Iterable[float], groups: Sequence[int] = ()) -> Column:
+def column(values, groups=()):
     if len(groups):
         return Column.of(list(zip(groups, values, strict=True)), GROUP_MEANS)
     return Column.of(list(values))
 
 
-def p_of(one: Column, other: Column, clusters: sig.Clusters, seed: int = 0) -> float:
+def p_of(one, other, clusters, seed=0):
     (p,) = sig.randomization_p_values([(one, other)], clusters, seed=seed)
     return p
 
 
-def test_copies_of_every_sample_tell_nothing_new() -> None:
+def test_copies_of_every_sample_tell_nothing_new():
     """Each sample three times, in one cluster: interval and p are those of the samples once."""
     one, other = column(VALUES), column(VALUES + np.random.default_rng(5).normal(0.02, 0.2, 300))
     thrice = np.repeat(APART, 3)
@@ -42,7 +41,7 @@ def test_copies_of_every_sample_tell_nothing_new() -> None:
     assert sig.over_runs([[copies[0]]], thrice) == pytest.approx(sig.over_runs([[one]], APART))
 
 
-def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict() -> None:
+def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict():
     expected = stats.bootstrap(
         (VALUES,), np.mean, n_resamples=5_000, method="percentile", rng=np.random.default_rng(5)
     ).confidence_interval
@@ -55,7 +54,7 @@ def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict() -> N
         sig.resampled_scores([column([])], np.array([], np.int64))
 
 
-def a_column(seed: int, groups: int = 1, unscored: float = 0.0, more: float = 0.0) -> Column:
+def a_column(seed, groups=1, unscored=0.0, more=0.0):
     rng = np.random.default_rng(seed)
     numbers = rng.random(120)
     numbers[rng.random(120) < unscored] = np.nan
@@ -63,7 +62,7 @@ def a_column(seed: int, groups: int = 1, unscored: float = 0.0, more: float = 0.
     return column(numbers, np.arange(120) % groups if groups > 1 else ())
 
 
-def columns(more: float = 0.0) -> list[Column]:
+def columns(more=0.0):
     rows = ((1, 1, 0.0), (2, 6, 0.0), (3, 6, 0.4))
     return [a_column(*row, more) for row in rows]
 
@@ -75,7 +74,7 @@ CLUSTERS = np.arange(120) // 2 % 50
 class Perplexity(Ratio):
     """A score that is no mean of outputs: a value is a text's loss and its number of tokens."""
 
-    def score(self, totals: Numbers) -> Numbers:
+    def score(self, totals):
         return np.exp(super().score(totals))
 
 
@@ -86,22 +85,22 @@ class Pooled(Ratio):
 Texts = list[tuple[float, float] | None]
 
 
-def texts(seed: int, loss: float = 2.0) -> Texts:
+def texts(seed, loss=2.0):
     rng = np.random.default_rng(seed)
     drawn = [(rng.normal(loss, 0.3), int(rng.integers(5, 40))) for _ in range(120)]
     return [None if rng.random() < 0.1 else (mean * n, n) for mean, n in drawn]
 
 
-def perplexity(seed: int, loss: float = 2.0) -> Column:
+def perplexity(seed, loss=2.0):
     return Column.of(texts(seed, loss), Perplexity())
 
 
-def slow_perplexity(of: Texts) -> float:
+def slow_perplexity(of):
     told = [text for text in of if text]
     return math.exp(sum(loss for loss, _ in told) / sum(tokens for _, tokens in told))
 
 
-def test_resampled_scores_are_those_of_the_samples_drawn() -> None:
+def test_resampled_scores_are_those_of_the_samples_drawn():
     """The slow way: write down the samples of each cluster that is drawn, and score these."""
     of, nothing = texts(1), column([math.nan] * 120)
     columns = [*COLUMNS, perplexity(1), nothing]
@@ -114,7 +113,7 @@ def test_resampled_scores_are_those_of_the_samples_drawn() -> None:
         assert found == pytest.approx([*expected, perplex, math.nan], nan_ok=True)
 
 
-def test_exchanges_of_totals_are_those_of_the_texts() -> None:
+def test_exchanges_of_totals_are_those_of_the_texts():
     """The slow way: write down both systems after each exchange, and score these."""
     both = list(zip(texts(1), texts(2, loss=2.02), strict=True))
     one, other = ([pair[i] if all(pair) else None for pair in both] for i in (0, 1))
@@ -131,7 +130,7 @@ def test_exchanges_of_totals_are_those_of_the_texts() -> None:
     assert 1 / 201 < found < 1
 
 
-def test_an_interval_a_comparison_and_an_estimate_of_totals_agree() -> None:
+def test_an_interval_a_comparison_and_an_estimate_of_totals_agree():
     one, other = perplexity(1), perplexity(2, loss=2.1)
     (kept,), clusters = sig.common([one], CLUSTERS)
     drawn = sig.resampled_scores([kept], clusters)
@@ -144,7 +143,7 @@ def test_an_interval_a_comparison_and_an_estimate_of_totals_agree() -> None:
     assert compared.interval.low < compared.value < compared.interval.high
 
 
-def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more() -> None:
+def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more():
     of, nudge = texts(1), 1e-6
     _, pulls = sig._influence(perplexity(1), CLUSTERS, 50)
     for cluster in (0, 17, 49):
@@ -155,7 +154,7 @@ def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more() -> None:
     assert pulls.sum() == pytest.approx(0, abs=1e-9)
 
 
-def test_what_cannot_be_resampled_has_a_score_and_no_more() -> None:
+def test_what_cannot_be_resampled_has_a_score_and_no_more():
     pooled = Column.of([(2.0, 3.0), (1.0, 2.0), (1.0, 1.0)], Pooled())
     assert pooled.value == pytest.approx(4 / 6)
     clusters = np.arange(3)
@@ -172,7 +171,7 @@ def test_what_cannot_be_resampled_has_a_score_and_no_more() -> None:
 # --- Two systems, one run each --------------------------------------------------------------------
 
 
-def test_equal_systems_do_not_differ_and_a_small_p_is_no_less_than_that_of_all_exchanges() -> None:
+def test_equal_systems_do_not_differ_and_a_small_p_is_no_less_than_that_of_all_exchanges():
     one, better = column(VALUES), column(VALUES + 0.2)
     assert p_of(one, one, APART) == 1.0
     assert p_of(one, better, APART) == p_of(better, one, APART) < 1e-60
@@ -180,7 +179,7 @@ def test_equal_systems_do_not_differ_and_a_small_p_is_no_less_than_that_of_all_e
     assert 2 / 2**20 <= p_of(ones, zeros, np.arange(20)) < 1 / 10_001
 
 
-def test_randomization_exchanges_whole_clusters() -> None:
+def test_randomization_exchanges_whole_clusters():
     """Of ten clusters all 1,024 exchanges are enumerated."""
     rng = np.random.default_rng(6)
     clusters = np.repeat(np.arange(10), 4)
@@ -191,7 +190,7 @@ def test_randomization_exchanges_whole_clusters() -> None:
     assert p_of(column(one), column(other), clusters) == pytest.approx(expected, abs=0.015)
 
 
-def test_samples_share_the_name_that_most_of_them_have() -> None:
+def test_samples_share_the_name_that_most_of_them_have():
     unit = AttributeValue("area", "sea")
     bell, gull = (
         Sample(name, "e2e", (unit, AttributeValue("near", "Ash")), (), {"name": name})
@@ -203,7 +202,7 @@ def test_samples_share_the_name_that_most_of_them_have() -> None:
     assert sig.clusters_of([*keys, Names({"Gull"}), gull.cluster]).tolist() == [0, 0, 0, 1, 2]
 
 
-def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_alike() -> None:
+def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_alike():
     one, other = column([1.0, 2.0, math.nan, 4.0]), column([0.0, math.nan, 3.0, 2.0])
     compared = sig.difference(one, other, np.arange(4))
     assert (compared.value, compared.n, compared.clusters) == (1.5, 2, 2)
@@ -214,7 +213,7 @@ def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_al
     assert sig.over_runs([[column([1.0, 3.0, 10.0], [2, 2, 7])]], np.arange(3)).value == 6.0
 
 
-def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
+def test_pairs_tested_together_have_the_p_that_each_has_alone():
     nothing = column([math.nan] * 120)
     all_ = [*COLUMNS, *columns(more=0.02), perplexity(1), perplexity(2), nothing]
     numbers = [(0, 3), (1, 4), (2, 5), (0, 4), (2, 0), (6, 7), (0, 0), (0, 8)]
@@ -230,7 +229,7 @@ def test_pairs_tested_together_have_the_p_that_each_has_alone() -> None:
 # --- Several runs ---------------------------------------------------------------------------------
 
 
-def test_systems_are_compared_sample_by_sample() -> None:
+def test_systems_are_compared_sample_by_sample():
     """Samples that are hard for both do not widen their difference, nor do runs that take turns."""
     alone = sig.over_runs([[column(VALUES)]], APART)
     assert alone == pytest.approx((VALUES.mean(), stats.sem(VALUES), 299))
@@ -242,7 +241,7 @@ def test_systems_are_compared_sample_by_sample() -> None:
     assert turns.error == pytest.approx(stats.sem(VALUES))
 
 
-def test_runs_that_all_samples_share_have_the_variance_of_the_runs() -> None:
+def test_runs_that_all_samples_share_have_the_variance_of_the_runs():
     """Runs differ by a constant: Welch's test of the runs, and the samples add nothing."""
     one, other = [50.0, 51.0, 53.0], [45.0, 49.0]
     systems = [[column([score] * 40) for score in scores] for scores in (one, other)]
@@ -256,14 +255,14 @@ def test_runs_that_all_samples_share_have_the_variance_of_the_runs() -> None:
     assert sig.over_seeds([3.0, 3.0]).interval() == (3.0, 3.0)
 
 
-def test_a_tie_is_no_difference_and_agreement_of_all_clusters_is_as_rare_as_they_are_many() -> None:
+def test_a_tie_is_no_difference_and_agreement_of_all_clusters_is_as_rare_as_they_are_many():
     assert sig.over_runs([[column(VALUES)] * 2] * 2, APART).p == 1.0
     systems = [[column(np.full(9, score))] * 3 for score in (4.0, 3.0)]
     found = sig.over_runs(systems, np.arange(9))
     assert (found.value, found.error, found.p) == (1.0, 0.0, 2.0**-8)
 
 
-def test_a_single_cluster_tells_nothing_about_others() -> None:
+def test_a_single_cluster_tells_nothing_about_others():
     one, other, clusters = column([50.0] * 9), column([60.0] * 9), np.zeros(9, np.int64)
     assert interval(one, clusters) is None
     compared = sig.difference(one, other, clusters)
@@ -272,7 +271,7 @@ def test_a_single_cluster_tells_nothing_about_others() -> None:
     assert sig.over_runs([[column([math.nan] * 3)]], np.arange(3)) is None
 
 
-def runs(rng: np.random.Generator, number: int, samples: int, spread: float) -> list[Column]:
+def runs(rng, number, samples, spread):
     """Runs without any ability of their own: samples differ, runs differ by ``spread``."""
     items = rng.normal(0, 10, samples)
     return [
@@ -282,7 +281,7 @@ def runs(rng: np.random.Generator, number: int, samples: int, spread: float) -> 
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5])
-def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> None:
+def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds):
     """Runs differ by a point. A test of the means over seeds that only exchanges samples says far
     more often that equal systems differ.
     """
@@ -300,7 +299,7 @@ def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds: int) -> N
     assert naive > 0.14 * trials
 
 
-def test_a_large_difference_is_found_over_three_seeds() -> None:
+def test_a_large_difference_is_found_over_three_seeds():
     rng = np.random.default_rng(1)
     found = 0
     for _ in range(50):

@@ -4,14 +4,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spor_tasks.core.sample import AttributeValue
-from spor_tasks.text.align import Ends, locate_ends, tightest, trace
+from spor_tasks.text.align import locate_ends, tightest, trace
 from tests.oracles import align as slow_align
 
 
-def test_with_the_same_digits_a_number_is_no_other_number() -> None:
+def test_with_the_same_digits_a_number_is_no_other_number():
     units = [AttributeValue("", value) for value in ("59", "5", "14", "Anna")]
 
-    def placements(*, same_digits: bool) -> list[list[tuple[int, ...]]]:
+    def placements(*, same_digits):
         text = "Ann had 5, and came 14th."
         return [list(each) for each in trace(units, text, strict=False, same_digits=same_digits)]
 
@@ -19,7 +19,7 @@ def test_with_the_same_digits_a_number_is_no_other_number() -> None:
     assert placements(same_digits=False)[0] == [(2,)]
 
 
-def test_tokens_repeated_often_are_placed_exactly_and_at_once() -> None:
+def test_tokens_repeated_often_are_placed_exactly_and_at_once():
     """The products have 1000¹⁴ and 1000⁹ members."""
     runs = [tuple(range(start, start + 14)) for start in range(0, 14000, 14)]
     assert tightest([list(range(token, 14000, 14)) for token in range(14)]) == runs
@@ -38,28 +38,28 @@ entities = st.one_of(
 )
 
 
-def pairs_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Ends]]:
+def pairs_of(texts):
     return st.lists(st.tuples(st.none() | texts, st.none() | texts), max_size=6)
 
 
 @given(pairs_of(entities), st.lists(words, max_size=9).map(" ".join), st.booleans())
 def test_units_are_where_the_slow_version_finds_them(
-    pairs: list[Ends],
-    text: str,
-    strict: bool,  # noqa: FBT001
-) -> None:
+    pairs,
+    text,
+    strict,
+):
     expected = slow_align.locate_ends(pairs, text, strict=strict)
     assert locate_ends(pairs, text, strict=strict) == expected
 
 
-def choices(positions: int, tokens: int, most: int) -> st.SearchStrategy[list[list[int]]]:
+def choices(positions, tokens, most):
     """Ascending positions for each of the tokens."""
     options = st.sets(st.integers(0, positions - 1), min_size=1, max_size=most).map(sorted)
     return st.lists(options, min_size=tokens, max_size=tokens)
 
 
 @st.composite
-def long_choices(draw: st.DrawFn) -> list[list[int]]:
+def long_choices(draw):
     """Ten tokens or more, most with an increasing placement, a product of at most 4,096."""
     gaps = draw(st.lists(st.integers(1, 3), min_size=10, max_size=12))
     rising = [sum(gaps[: i + 1]) for i in range(len(gaps))]
@@ -77,5 +77,5 @@ short_choices = st.integers(0, 6).flatmap(lambda tokens: choices(40, tokens, 4))
 @given(short_choices | choices(6, 9, 2) | long_choices())
 @example([[0], [0, 5], [5]])  # equal variances, but not in doubles
 @example([[0], [1, 17], [18]])
-def test_the_tightest_placements_are_those_of_the_whole_product(choices: list[list[int]]) -> None:
+def test_the_tightest_placements_are_those_of_the_whole_product(choices):
     assert tightest(choices) == slow_align.tightest(choices)

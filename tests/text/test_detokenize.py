@@ -1,7 +1,5 @@
 """Texts of ToTTo are detokenized as Moses' script does, and divided as sacrebleu's 13a."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -37,17 +35,17 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("line", PRINTED)
-def test_a_line_is_what_the_script_prints(line: str) -> None:
+def test_a_line_is_what_the_script_prints(line):
     assert detokenize(line) == PRINTED[line]
 
 
-def test_the_published_predictions_are_prepared_as_published(golden_dir: Path) -> None:
+def test_the_published_predictions_are_prepared_as_published(golden_dir):
     for row in golden.read(golden_dir / "totto", "predictions", rows=1400):
         assert prepared(row["prediction"].strip() or "<null>") == row["detokenised_lower"]
 
 
 @given(st.text(st.characters(exclude_characters="&\n")))
-def test_only_blanks_change_without_entities(line: str) -> None:
+def test_only_blanks_change_without_entities(line):
     text = line.replace(" @-@ ", "")
     assert detokenize(text).replace(" ", "") == text.replace(" ", "")
 
@@ -61,5 +59,5 @@ PARTS = [
 
 @given(st.lists(st.sampled_from(PARTS), max_size=15).map("".join) | st.text(max_size=30))
 @example("R&amp;B &amp;lt; 1.5, a.b-2- <skipped> end-\nless")
-def test_words_are_those_of_sacrebleu(text: str) -> None:
+def test_words_are_those_of_sacrebleu(text):
     assert words(text) == tokenizer(text).split()

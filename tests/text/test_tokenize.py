@@ -16,7 +16,7 @@ from spor_tasks.text import tokenize
 
 
 @pytest.mark.parametrize("piece", ["a.", ".", "? ", "'", '"', "a' ", "u.s. ", "``", ".) ", "\t"])
-def test_a_text_that_repeats_itself_is_no_trap(piece: str) -> None:
+def test_a_text_that_repeats_itself_is_no_trap(piece):
     # Quadratic time would take minutes here, and the suite has a time limit.
     tokenize.tokens(piece * 30_000)
 
@@ -31,7 +31,7 @@ class LanguageVars(PunktLanguageVars):  # type: ignore[misc]  # NLTK has no type
     )
 
     @property
-    def _re_non_word_chars(self) -> str:
+    def _re_non_word_chars(self):
         return NEW_QUOTES.sub("", super()._re_non_word_chars)
 
 
@@ -53,7 +53,7 @@ SENTENCES = PunktSentenceTokenizer(PARAMETERS, lang_vars=LanguageVars())
 WORDS = WordTokenizer()
 
 
-def nltk_tokens(text: str) -> tuple[str, ...]:
+def nltk_tokens(text):
     return tuple(
         token
         for sentence in SENTENCES.tokenize(text.lower())
@@ -85,6 +85,6 @@ TWO_ENDS = re.compile(r"""(?<!\S)[.?!][)";}\]*:@'({\[?!]\S*[.?!]""")
 @example("a ... b.. c. . . d")
 @example("''a (\"b) \"c. 'tis'twas")
 @example("b.( k.( 5.( 5. 3 b. 3")
-def test_every_text_has_the_tokens_of_nltk(text: str) -> None:
+def test_every_text_has_the_tokens_of_nltk(text):
     assume(not TWO_ENDS.search(text))
     assert tokenize.tokens(text) == nltk_tokens(text)

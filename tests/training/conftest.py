@@ -1,34 +1,26 @@
 """Tiny random bases, and an invented split to train on."""
 
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import AttributeValue, Sample, SetName, Split, SplitPair, Triple
 from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
 from training import lora
 from training.adapters import prepare
-from training.bases import Base, load_base
+from training.bases import load_base
 from training.batches import Model
-from training.config import ModelConfig, TrainingConfig, parse_config
-from training.lora import TrainingResult, train
-
-Bases = Callable[..., Path]
-Configure = Callable[..., TrainingConfig]
-Tune = Callable[..., TrainingResult]
+from training.config import ModelConfig, parse_config
+from training.lora import train
 
 
 @pytest.fixture(scope="session")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Bases:
+def base(tmp_path_factory):
     """Return the folder of a tiny random base of an architecture."""
 
     @cache
-    def build(name: str) -> Path:
+    def build(name):
         folder = tmp_path_factory.mktemp(name)
         save_base(name, folder)
         return folder
@@ -37,17 +29,17 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Bases:
 
 
 @pytest.fixture
-def loaded(base: Bases) -> Base:
+def loaded(base):
     """Return a tiny GPT-2."""
     return load_base(ModelConfig(str(base("gpt2"))))
 
 
 @pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
+def trained(monkeypatch):
     """Return the list that gets every model that is trained."""
     models: list[Model] = []
 
-    def remember(*arguments: Any) -> Model:  # noqa: ANN401 - passed on
+    def remember(*arguments):
         models.append(prepare(*arguments))
         return models[-1]
 
@@ -56,7 +48,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
 
 
 @pytest.fixture
-def invented() -> SplitPair:
+def invented():
     """Ten pairs about triples in the first arm, one about attributes and values in the other."""
     places = ("Lund", "Turku", "Bergen", "Aarhus", "Vaasa")
     atom = tuple(
@@ -77,10 +69,10 @@ def invented() -> SplitPair:
 
 
 @pytest.fixture
-def configure(base: Bases, tmp_path: Path) -> Configure:
+def configure(base, tmp_path):
     """Return the settings of a short run on a tiny base, saved as ``to``; others override them."""
 
-    def make(*overrides: str, name: str = "llama", to: str = "adapter") -> TrainingConfig:
+    def make(*overrides, name="llama", to="adapter"):
         settings = (
             *(f"model.path={base(name)}", f"output={tmp_path / to}", "selection.policy=last"),
             *("data.aspect=systematicity", "data.corpus=webnlg", "data.arm=atom"),
@@ -92,12 +84,10 @@ def configure(base: Bases, tmp_path: Path) -> Configure:
 
 
 @pytest.fixture
-def tune(configure: Configure, invented: SplitPair) -> Tune:
+def tune(configure, invented):
     """Train as :func:`configure` says, on the invented split unless a corpus or sets are named."""
 
-    def run(
-        *overrides: str, pair: SplitPair | None = None, name: str = "llama", to: str = "adapter"
-    ) -> TrainingResult:
+    def run(*overrides, pair=None, name="llama", to="adapter"):
         config = configure(*overrides, name=name, to=to)
         sets = pair or (invented if config.data.corpus == "webnlg" else None)
         return train(config, sets, progress=False)
@@ -106,11 +96,11 @@ def tune(configure: Configure, invented: SplitPair) -> Tune:
 
 
 @pytest.fixture
-def short_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_outputs(monkeypatch):
     """Judge epochs by a few tokens: a random base ends no text by itself."""
     decoding = task_files.decoding
 
-    def short(spec: SetSpec, beams: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def short(spec, beams):
         settings, filters = decoding(spec, beams)
         return settings | {"max_gen_toks": 4}, filters
 

@@ -1,6 +1,5 @@
 import importlib.util
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,14 +11,13 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import digest_weights
 from tests.support import damage
 from tests.support.tiny_bases import make_tokenizer
-from tests.training.conftest import Bases
 from training.bases import check_ids, git_commit, load_base
 from training.config import ModelConfig
 from training.encoding import Row
 
 
 @pytest.fixture
-def copy(base: Bases, tmp_path: Path) -> Path:
+def copy(base, tmp_path):
     return Path(shutil.copytree(base("llama"), tmp_path / "copy"))
 
 
@@ -32,16 +30,14 @@ def copy(base: Bases, tmp_path: Path) -> Path:
         ("bart", "seq2seq", 256, 0),
     ],
 )
-def test_a_base_has_its_style_positions_and_digest(
-    base: Bases, name: str, style: str, positions: int | None, pad_id: int
-) -> None:
+def test_a_base_has_its_style_positions_and_digest(base, name, style, positions, pad_id):
     loaded = load_base(ModelConfig(str(base(name))))
     assert (loaded.style, loaded.positions, loaded.pad_id) == (style, positions, pad_id)
     assert loaded.sha256 == digest_weights(base(name))
     assert loaded.revision is None
 
 
-def test_what_is_no_checkpoint_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_checkpoint_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     names = (tmp_path, tmp_path / "missing", "someone/no-such-model", damage.LONG_NAME)
     for name in map(str, names):
@@ -54,7 +50,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 NORM = "model.norm.weight"
 
 
-def damage_file(folder: Path, file: str, *, how: str) -> None:
+def damage_file(folder, file, *, how):
     content = (folder / file).read_bytes()
     if how == "half":
         (folder / file).write_bytes(content[: len(content) // 2])
@@ -83,7 +79,7 @@ def damage_file(folder: Path, file: str, *, how: str) -> None:
         ("model.safetensors", "without", f"lacks 1 weights .* {NORM}"),
     ],
 )
-def test_a_damaged_checkpoint_is_refused(copy: Path, file: str, how: str, message: str) -> None:
+def test_a_damaged_checkpoint_is_refused(copy, file, how, message):
     damage_file(copy, file, how=how)
     with pytest.raises(ConfigError, match=message) as caught:
         load_base(ModelConfig(str(copy)))
@@ -94,14 +90,14 @@ def test_a_damaged_checkpoint_is_refused(copy: Path, file: str, how: str, messag
 class Harmful:
     """Writes a file when it is unpickled."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file):
         self.file = file
 
-    def __reduce__(self) -> tuple[Callable[..., object], tuple[Path]]:
+    def __reduce__(self):
         return Path.touch, (self.file,)
 
 
-def test_a_pickle_is_not_opened(copy: Path) -> None:
+def test_a_pickle_is_not_opened(copy):
     (copy / "model.safetensors").unlink()
     torch.save({"weight": Harmful(copy / "marker")}, copy / "pytorch_model.bin")
     with pytest.raises(ConfigError, match="a pickle") as caught:
@@ -110,14 +106,14 @@ def test_a_pickle_is_not_opened(copy: Path) -> None:
     assert not (copy / "marker").exists()
 
 
-def test_the_commit_is_known_where_there_is_git(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commit_is_known_where_there_is_git(monkeypatch):
     commit = git_commit()
     assert commit is None or len(commit.removesuffix("-dirty")) == 40
     monkeypatch.setenv("PATH", "")
     assert git_commit() is None
 
 
-def test_a_token_without_an_embedding_is_refused(base: Bases) -> None:
+def test_a_token_without_an_embedding_is_refused(base):
     loaded = load_base(ModelConfig(str(base("llama"))))
     embeddings = loaded.model.get_input_embeddings().num_embeddings
     check_ids(loaded, [Row([0, embeddings - 1], [-100, 0])])
@@ -130,7 +126,7 @@ def test_a_token_without_an_embedding_is_refused(base: Bases) -> None:
         check_ids(replace(loaded, tokenizer=longer), [Row([0], [0])])
 
 
-def test_four_bits_need_their_package(base: Bases, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_four_bits_need_their_package(base, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(ConfigError, match="needs the package bitsandbytes"):
         load_base(ModelConfig(str(base("llama")), quantization="nf4"))

@@ -1,16 +1,10 @@
 """The loss of a batch, padded or packed, is that of its pairs one by one."""
 
-from collections.abc import Callable
-from typing import Any
-
-import peft
 import pytest
 import torch
 import transformers
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import SplitPair
-from tests.training.conftest import Bases
 from tests.training.losses import (
     assert_equal_gradients,
     different_rows,
@@ -19,22 +13,20 @@ from tests.training.losses import (
     without_dropout,
 )
 from training import batches
-from training.bases import Base, load_base
+from training.bases import load_base
 from training.batches import check_packing, load_batch, load_batches, target_loss
 from training.config import ModelConfig
 from training.encoding import Row, Step
 
 PADDED = [(name, False) for name in ("llama", "gpt2", "t5", "bart")]
 PACKED = [(name, True) for name in ("llama", "gpt2", "t5")]
-Prepared = tuple[Base, peft.PeftModel, list[Row]]
-Prepare = Callable[[str], Prepared]
 
 
 @pytest.fixture
-def prepare(base: Bases, invented: SplitPair) -> Prepare:
+def prepare(base, invented):
     """Return a tiny base by name, with an adapter and rows of different lengths."""
 
-    def make(name: str) -> Prepared:
+    def make(name):
         loaded = load_base(ModelConfig(str(base(name))))
         rows = different_rows(loaded, invented)
         assert len({len(row.input_ids) for row in rows}) > 2
@@ -44,9 +36,7 @@ def prepare(base: Bases, invented: SplitPair) -> Prepare:
 
 
 @pytest.mark.parametrize(("name", "packing"), [*PADDED, *PACKED])
-def test_loss_and_gradient_are_the_plain_ones(
-    prepare: Prepare, name: str, *, packing: bool
-) -> None:
+def test_loss_and_gradient_are_the_plain_ones(prepare, name, *, packing):
     base, model, rows = prepare(name)
     loss = target_loss(model, load_batch(rows, base.pad_id, model, packing=packing))
     loss.backward()
@@ -61,13 +51,11 @@ def test_loss_and_gradient_are_the_plain_ones(
 
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
-def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
-    prepare: Prepare, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_long_packed_rows_are_divided_and_their_loss_is_the_same(prepare, monkeypatch, name):
     base, model, rows = prepare(name)
     step, longest = Step(0, ((0, 1, 2, 3),)), max(len(row.input_ids) for row in rows)
 
-    def losses_with(limit: int) -> list[float]:
+    def losses_with(limit):
         monkeypatch.setattr(batches, "_LONGEST_ROW", limit)
         packed = load_batches(step, rows, base.pad_id, model, packing=True)
         assert all(batch.inputs["input_ids"].shape[1] <= max(limit, longest) for batch in packed)
@@ -80,7 +68,7 @@ def test_long_packed_rows_are_divided_and_their_loss_is_the_same(
     assert sum(single) == pytest.approx(whole[0], rel=1e-5)
 
 
-def test_packing_is_exact_within_a_window_that_slides() -> None:
+def test_packing_is_exact_within_a_window_that_slides():
     sizes = {"vocab_size": 50, "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 2}
     heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "sliding_window": 4}
     # So wide a range that what a pair must not see would move its losses by 10 %.
@@ -99,14 +87,14 @@ def test_packing_is_exact_within_a_window_that_slides() -> None:
     ],
 )
 def test_packing_is_refused_where_pairs_would_not_stand_alone(
-    prepare: Prepare, monkeypatch: pytest.MonkeyPatch, name: str, ignored: str | None, fault: str
-) -> None:
+    prepare, monkeypatch, name, ignored, fault
+):
     """BART counts its positions from the start of the row, as does a decoder without others."""
     base, model, rows = prepare(name)
     inner = model.base_model.model
     forward = inner.forward
 
-    def ignoring(*args: Any, **inputs: Any) -> Any:  # noqa: ANN401 - of any model
+    def ignoring(*args, **inputs):
         return forward(*args, **{key: value for key, value in inputs.items() if key != ignored})
 
     monkeypatch.setattr(inner, "forward", ignoring)

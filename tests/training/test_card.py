@@ -5,14 +5,12 @@ import yaml
 from transformers import AutoTokenizer
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.harness import task_files
-from tests.training.conftest import Tune
 from training import card
 
 
-def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(tune: Tune) -> None:
+def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(tune):
     """The base has no padding token."""
     settings = ("data.corpus=mini", "data.limit=6", "optimization.epochs=2")
     judged = ("selection.policy=dev-best", "selection.samples=2")
@@ -46,7 +44,7 @@ def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(tune: Tune)
 
 
 @pytest.mark.parametrize("spec", named.available(), ids=lambda spec: str(spec.name))
-def test_the_tasks_that_a_card_names_exist_and_test_its_sets(spec: SetSpec) -> None:
+def test_the_tasks_that_a_card_names_exist_and_test_its_sets(spec):
     tasks = card.tasks_of(spec.name._asdict()).split(",")
     assert {file.name for file in task_files.expand(tasks)} == {*tasks}
     assert spec.task in tasks

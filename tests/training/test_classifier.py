@@ -1,10 +1,8 @@
 """Classifiers of attributes: they learn, are kept whole, and are what the metric takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +17,7 @@ from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert
 from tests.support.rows import write_rows
 from training import __main__, classifier
-from training.classifier import ClassifierConfig, Trained, load_config
+from training.classifier import ClassifierConfig, load_config
 
 CONFIGS = sorted((REPOSITORY / "configs" / "models" / "compmctg").glob("classifier-*.yaml"))
 VERBS = {("plural", "Past"): "we went", ("singular", "Past"): "i went"}
@@ -27,7 +25,7 @@ VERBS |= {("plural", "Present"): "we go", ("singular", "Present"): "i go"}
 FAST = ClassifierConfig(epochs=1)
 
 
-def row(values: Sequence[str], number: int) -> dict[str, Any]:
+def row(values, number):
     sentiment, pronoun, tense = values
     place = ("home", "there", "back", "out")[number % 4]
     text = f"{VERBS[pronoun, tense]} {place}, {'good' if sentiment == 'Positive' else 'bad'}!"
@@ -38,21 +36,17 @@ ROWS = [row(values, number) for values in product(*YELP.aspects.values()) for nu
 
 
 @pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sample, ...]:
+def samples(tmp_path_factory):
     return classifier.read_labelled(
         "yelp", write_rows(tmp_path_factory.mktemp("rows") / "cls.jsonl", *ROWS)
     )
 
 
-def train(
-    samples: Sequence[Sample], out: Path, *aspects: str, config: ClassifierConfig = FAST
-) -> list[Trained]:
+def train(samples, out, *aspects, config=FAST):
     return [*classifier.train("yelp", aspects or ("tense",), samples, out, config)]
 
 
-def test_what_is_trained_is_what_the_metric_takes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_trained_is_what_the_metric_takes(tmp_path, capsys):
     out, data = tmp_path / "out", write_rows(tmp_path / "cls.jsonl", *ROWS)
     command = ["classifier", "--corpus", "yelp", "--out", str(out), "--data", str(data)]
     settings = ["epochs=6", "batch_size=8", "learning_rate=5e-3", "max_tokens=16"]
@@ -72,8 +66,8 @@ def test_what_is_trained_is_what_the_metric_takes(
 
 
 def test_equal_settings_give_equal_weights_and_others_replace_a_folder_only_on_request(
-    samples: tuple[Sample, ...], tmp_path: Path
-) -> None:
+    samples, tmp_path
+):
     one, other = (ClassifierConfig(epochs=1, seed=seed) for seed in (0, 1))
     first, second = (train(samples, tmp_path / name, config=one)[0].folder for name in "ab")
     assert digest_weights(first) == digest_weights(second)
@@ -86,7 +80,7 @@ def test_equal_settings_give_equal_weights_and_others_replace_a_folder_only_on_r
     assert read_manifest(first)["settings"]["seed"] == 1
 
 
-def test_any_base_can_be_tuned(samples: tuple[Sample, ...], tmp_path: Path) -> None:
+def test_any_base_can_be_tuned(samples, tmp_path):
     base = save_bert(tmp_path / "base", labels=("A", "B", "C"))
     config = ClassifierConfig(base=str(base), epochs={"tense": 1}, batch_size={"tense": 64})
     (made,) = train(samples, tmp_path / "out", config=config)
@@ -97,7 +91,7 @@ def test_any_base_can_be_tuned(samples: tuple[Sample, ...], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("file", CONFIGS, ids=[file.stem for file in CONFIGS])
-def test_the_published_recipes_are_of_every_aspect(file: Path) -> None:
+def test_the_published_recipes_are_of_every_aspect(file):
     config = load_config(file)
     space = classifier.SPACES[file.stem.removeprefix("classifier-")]
     for of_each in (config.epochs, config.batch_size):
@@ -106,7 +100,7 @@ def test_the_published_recipes_are_of_every_aspect(file: Path) -> None:
     assert len(CONFIGS) == len(classifier.SPACES)
 
 
-def test_texts_of_a_space_of_ones_own_are_beside_it(tmp_path: Path) -> None:
+def test_texts_of_a_space_of_ones_own_are_beside_it(tmp_path):
     space = tmp_path / "weather.yaml"
     space.write_text("aspects: {mood: [calm, angry], tense: [Past, Present]}", "utf-8")
     rows = (
@@ -123,7 +117,7 @@ def test_texts_of_a_space_of_ones_own_are_beside_it(tmp_path: Path) -> None:
     assert (manifest["corpus"], manifest["values"]) == ("weather", ["calm", "angry"])
 
 
-def test_what_teaches_no_classifier_is_refused(samples: tuple[Sample, ...], tmp_path: Path) -> None:
+def test_what_teaches_no_classifier_is_refused(samples, tmp_path):
     past = [sample for sample in samples if combination_in(sample)[-1] == "Past"]
     none = ClassifierConfig(base=str(tmp_path / "none"))
     textless, empty = tmp_path / "textless.jsonl", tmp_path / "empty.jsonl"

@@ -4,10 +4,8 @@ import copy
 import itertools
 import json
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,15 +30,14 @@ from spor_tasks.evaluation.hf import SporHF, swap_adapter
 from spor_tasks.harness import checkpoints, host
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
-from tests.training.conftest import Bases, Tune
 from tests.training.losses import objective_of
-from training.bases import Base, load_base
+from training.bases import load_base
 from training.batches import load_batch, load_batches
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import IGNORED, Row, Step
 from training.objectives.codes import Coded
 from training.objectives.likelihood import find_objective
-from training.objectives.meta import Meta, support, without
+from training.objectives.meta import support, without
 from training.state import Run
 
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
@@ -59,7 +56,7 @@ KINDS = [*SIZES]
 
 
 @pytest.fixture(params=["gpt2", "llama"])
-def loaded(request: pytest.FixtureRequest, base: Bases) -> Base:
+def loaded(request, base):
     """Return a tiny base, of which the Llama's four heads share two of keys and values."""
     found = load_base(ModelConfig(str(base(request.param))))
     if request.param == "gpt2":
@@ -70,7 +67,7 @@ def loaded(request: pytest.FixtureRequest, base: Bases) -> Base:
     return replace(found, model=model)
 
 
-def with_vectors(objective: Coded | Meta) -> CodedModel:
+def with_vectors(objective):
     """Return what the objective fits, in float64, with vectors that matter; fresh ones do not."""
     model = objective.model
     assert isinstance(model, CodedModel)
@@ -81,7 +78,7 @@ def with_vectors(objective: Coded | Meta) -> CodedModel:
     return model
 
 
-def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
+def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded):
     objective = objective_of("dcg", loaded, CORPUS, **SIZES["dcg"], contrasts=2, weight=1.0)
     model = with_vectors(objective)
     batch = load_batch(objective.rows.rows[:2], loaded.pad_id, model)
@@ -96,9 +93,7 @@ def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded: Base) -> None:
         assert math.isfinite(objective.loss(model, batch).item())
 
 
-def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(
-    loaded: Base, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(loaded, monkeypatch):
     settings = OptimizationConfig(batch_size=4)
     of = {"of": "dcg", "of_settings": SIZES["dcg"]}
     objective = objective_of("meta", loaded, CORPUS, settings, **of)
@@ -107,7 +102,7 @@ def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(
     current = {objective.combinations[sample] for sample in batches[0].samples}
     pools = []
 
-    def loss(coded: Coded, model: CodedModel, _: object) -> torch.Tensor:
+    def loss(coded, model, _):
         pools.append({*coded.pool})
         return model.vectors.task_vectors.sum()
 
@@ -121,7 +116,7 @@ def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_losses_gradients_and_texts_are_those_of_the_published_model(kind: str) -> None:
+def test_losses_gradients_and_texts_are_those_of_the_published_model(kind):
     record = json.loads((REPOSITORY / "tests" / "data" / "compmctg_codes.json").read_text("utf-8"))
     tokenizer = word_tokenizer(record["tokens"])
     vectors = partial(Prefixes, width=8) if kind == "contrastive_prefix" else Dcg
@@ -154,14 +149,14 @@ def test_losses_gradients_and_texts_are_those_of_the_published_model(kind: str) 
     assert written[:, -10:].tolist() == record[kind]["written"]
 
 
-def word_tokenizer(words: Sequence[str]) -> PreTrainedTokenizerFast:
+def word_tokenizer(words):
     split = pre_tokenizers.Split(Regex(r"<\|\w+\|>|\w+"), "removed", invert=True)
     tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}))
     tokenizer.pre_tokenizer = split
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
-def named_as_published(model: CodedModel, name: str) -> tuple[torch.Tensor, torch.Tensor]:
+def named_as_published(model, name):
     """Return the gradient and the weight, or their part, that has a name in the published code."""
     if "dcg" in name:
         own = {"mlp.0.weight": "code_map.weight", "mlp.0.bias": "code_map.bias"}
@@ -182,10 +177,10 @@ def named_as_published(model: CodedModel, name: str) -> tuple[torch.Tensor, torc
 
 
 @pytest.fixture
-def learn(tune: Tune) -> Callable[..., Path]:
+def learn(tune):
     """Train vectors on a tiny base, and return their folder."""
 
-    def run(kind: str, name: str = "gpt2") -> Path:
+    def run(kind, name="gpt2"):
         settings = (
             *("data.aspect=compmctg", f"data.corpus={SPACE.name}", "data.arm=train"),
             *("method=codes", f"objective={kind}", f"objective_settings={json.dumps(SIZES[kind])}"),
@@ -197,7 +192,7 @@ def learn(tune: Tune) -> Callable[..., Path]:
     return run
 
 
-def opened(base: Path, folder: Path, size: int) -> SporHF:
+def opened(base, folder, size):
     return SporHF(
         pretrained=str(base), peft=str(folder), device="cpu", batch_size=size, dtype="float32"
     )
@@ -207,7 +202,7 @@ SAMPLING: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1
 BEAMS: dict[str, float] = {"do_sample": False, "num_beams": 3}
 
 
-def requests(settings: dict[str, float]) -> list[Instance]:
+def requests(settings):
     """Return requests with prompts of several lengths, and beginnings of texts."""
     settings = settings | {"max_gen_toks": 8, "repetition_penalty": 1.0}
     begun = [*itertools.product(KNOWN[:5], ("", "The road", "So"))]
@@ -217,15 +212,13 @@ def requests(settings: dict[str, float]) -> list[Instance]:
     ]
 
 
-def likely() -> list[Instance]:
+def likely():
     pairs = [(codes(each), one.references[0]) for each in KNOWN[:4] for one in CORPUS[:2]]
     return [Instance("loglikelihood", {}, pair, idx=0) for pair in pairs]
 
 
 @pytest.mark.parametrize(("kind", "name"), [*zip(KINDS, ["gpt2", "llama"], strict=True)])
-def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
-    learn: Callable[..., Path], base: Bases, kind: str, name: str
-) -> None:
+def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(learn, base, kind, name):
     before = load_file(base(name) / "model.safetensors")
     folder = learn(kind, name=name)
     one, several = opened(base(name), folder, 1), opened(base(name), folder, 4)
@@ -242,7 +235,7 @@ def test_a_checkpoint_writes_and_judges_the_same_at_any_batch_size(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_saved_vectors_give_the_trained_logits(loaded: Base, kind: str, tmp_path: Path) -> None:
+def test_saved_vectors_give_the_trained_logits(loaded, kind, tmp_path):
     objective = objective_of(kind, loaded, CORPUS, **SIZES[kind])
     model = with_vectors(objective).float()
     model.save(tmp_path, "a base", None)
@@ -255,7 +248,7 @@ def test_saved_vectors_give_the_trained_logits(loaded: Base, kind: str, tmp_path
         model(ids[:, 1:])
 
 
-def test_the_codes_of_a_prompt_are_the_longest_that_it_begins_with(loaded: Base) -> None:
+def test_the_codes_of_a_prompt_are_the_longest_that_it_begins_with(loaded):
     aspects = {"topic": ("Rain", "Rain or snow")}
     model = CodedModel(loaded.model, loaded.tokenizer, aspects, Dcg)
     short, long = (model.encode(codes([value])) for value in aspects["topic"])
@@ -263,7 +256,7 @@ def test_the_codes_of_a_prompt_are_the_longest_that_it_begins_with(loaded: Base)
     assert len(short) == len(long) == model.width
 
 
-def test_what_cannot_read_a_checkpoint_says_so(learn: Callable[..., Path], base: Bases) -> None:
+def test_what_cannot_read_a_checkpoint_says_so(learn, base):
     folder = learn("dcg")
     given = {"pretrained": str(base("gpt2"))}
     for model, key in (("hf", "peft"), ("vllm", "lora_local_path")):

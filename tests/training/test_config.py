@@ -41,12 +41,12 @@ CONFIGS = st.builds(
 
 
 @given(CONFIGS)
-def test_a_resolved_config_reads_back_equal_in_any_yaml_reader(config: TrainingConfig) -> None:
+def test_a_resolved_config_reads_back_equal_in_any_yaml_reader(config):
     assert parse_config(dump_settings(config)) == config
     assert yaml.safe_load(dump_settings(config)) == to_dict(config)
 
 
-def test_a_file_names_the_folder_of_its_adapters(tmp_path: Path) -> None:
+def test_a_file_names_the_folder_of_its_adapters(tmp_path):
     file = tmp_path / "some.yaml"
     file.write_text(LEAST.replace("output: runs/some", ""))
     found = {
@@ -78,7 +78,7 @@ WRONG = {
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key, values in WRONG.items() for value in values]
 )
-def test_a_wrong_value_or_key_is_refused_by_its_key(key: str, value: str) -> None:
+def test_a_wrong_value_or_key_is_refused_by_its_key(key, value):
     with pytest.raises(ConfigError) as caught:
         parse_config(LEAST, [f"{key}={value}"])
     assert key.rpartition(".")[2] in caught.value.what
@@ -86,7 +86,7 @@ def test_a_wrong_value_or_key_is_refused_by_its_key(key: str, value: str) -> Non
     assert caught.value.remedy
 
 
-def test_every_fault_of_a_file_is_in_one_error(tmp_path: Path) -> None:
+def test_every_fault_of_a_file_is_in_one_error(tmp_path):
     file = tmp_path / "bad.yaml"
     file.write_text(LEAST + "optimization: {epochs: 0, sede: 1}")
     with pytest.raises(
@@ -97,7 +97,7 @@ def test_every_fault_of_a_file_is_in_one_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "- a", "a", "lora: {r: [", "lora: !!python/name:os.system"])
-def test_a_file_of_something_else_is_refused(text: str) -> None:
+def test_a_file_of_something_else_is_refused(text):
     with pytest.raises(ConfigError):
         parse_config(text)
 
@@ -112,8 +112,8 @@ OTHER = (
 )
 
 
-def test_runs_are_of_one_system_if_they_differ_in_seed_arm_and_places_alone() -> None:
-    def system(*overrides: str) -> str:
+def test_runs_are_of_one_system_if_they_differ_in_seed_arm_and_places_alone():
+    def system(*overrides):
         return settings_sha256(shared_settings(parse_config(LEAST, overrides)))
 
     assert {system(change) for change in SAME} == {system()}
@@ -131,7 +131,7 @@ IN_THE_PAPERS_WAY = [
 
 
 @pytest.mark.parametrize("file", ALL, ids=lambda file: file.stem)
-def test_a_config_is_valid_and_states_only_differences(file: Path) -> None:
+def test_a_config_is_valid_and_states_only_differences(file):
     written, config = yaml.safe_load(file.read_text()), to_dict(load_config(file))
     least = {"model": {"path": "?"}, "data": dict.fromkeys(("aspect", "corpus", "arm"), "?")}
     default = to_dict(parse_config(yaml.safe_dump(least)))
@@ -141,7 +141,7 @@ def test_a_config_is_valid_and_states_only_differences(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", IN_THE_PAPERS_WAY)
-def test_a_model_is_trained_as_in_the_paper(name: str) -> None:
+def test_a_model_is_trained_as_in_the_paper(name):
     config = load_config(FOLDER / f"{name}.yaml")
     assert config.lora == {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1, "target_modules": None}
     settings = config.optimization

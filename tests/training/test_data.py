@@ -1,41 +1,34 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
-from pathlib import Path
 from typing import Any, get_args
-
-import pytest
 
 from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import SplitPair
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
-from tests.training.conftest import Configure
 from training.__main__ import main
 from training.data import make_pairs, places_to_cut
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 
 
-def test_pairs_are_made_as_they_are_read(invented: SplitPair) -> None:
+def test_pairs_are_made_as_they_are_read(invented):
     samples: Any = iter(invented.arms[0].samples)
     next(make_pairs(samples, "causal", Likelihood.pairs, limit=None, seed=0))
     assert len([*samples]) == 4, "all but one"
 
 
-def test_a_task_says_where_a_prompt_may_be_cut() -> None:
+def test_a_task_says_where_a_prompt_may_be_cut():
     pair = named.load("totto", "totto_mini", part="fulltable")
     (sample, *_) = pair.test.samples
     for style in get_args(PromptStyle):
         assert any(text in prompt(sample, style) for text in places_to_cut(pair))
 
 
-def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(
-    configure: Configure, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(configure, tmp_path, capsys):
     """The corpus is the one that docs/own-corpus.md shows."""
     page = (REPOSITORY / "docs" / "own-corpus.md").read_text()
     lighthouses = tmp_path / "lighthouses.jsonl"

@@ -8,13 +8,11 @@ from lm_eval.models.huggingface import HFLM
 from transformers import AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import SplitPair
 from spor_tasks.prompts.styles import PromptStyle
-from tests.training.conftest import Bases
 from training.config import OptimizationConfig
 from training.data import TrainingPair, make_pairs
 from training.demo import BASES
-from training.encoding import IGNORED, Row, encode, plan_steps
+from training.encoding import IGNORED, encode, plan_steps
 from training.objectives.likelihood import Likelihood
 
 END = 2  # of the tiny tokenizers
@@ -28,7 +26,7 @@ STYLES: dict[str, PromptStyle] = {
 }
 
 
-def targets(row: Row) -> list[int]:
+def targets(row):
     return [label for label in row.labels if label != IGNORED]
 
 
@@ -38,8 +36,8 @@ def targets(row: Row) -> list[int]:
     [*STYLES.items(), ("gpt2", "seq2seq"), ("t5", "causal")],
 )
 def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one_end(
-    base: Bases, invented: SplitPair, name: str, style: PromptStyle
-) -> None:
+    base, invented, name, style
+):
     samples = [sample for arm in invented.arms for sample in arm.samples]
     pairs = [*make_pairs(samples, style, Likelihood.pairs, limit=None, seed=0), PLAIN, QUOTED]
     tokenizer = AutoTokenizer.from_pretrained(base(name))
@@ -70,7 +68,7 @@ def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one
 
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
-def test_pairs_that_are_too_long_are_left_out_and_counted(base: Bases, name: str) -> None:
+def test_pairs_that_are_too_long_are_left_out_and_counted(base, name):
     tokenizer = AutoTokenizer.from_pretrained(base(name))
     pairs = [PLAIN, TrainingPair("a: Output:", "o" * 50), TrainingPair("a" * 60, "o")]
     full = encode(pairs, tokenizer, STYLES[name], None)
@@ -88,7 +86,7 @@ BEFORE = ("</table>",)
 
 @pytest.mark.parametrize("name", ["llama", "t5"])
 @pytest.mark.parametrize("less", [1, 7, 20])
-def test_a_long_prompt_loses_the_end_of_its_table(base: Bases, name: str, less: int) -> None:
+def test_a_long_prompt_loses_the_end_of_its_table(base, name, less):
     tokenizer, style = AutoTokenizer.from_pretrained(base(name)), STYLES[name]
     whole = encode([TABLE], tokenizer, style, None)
     most = whole.rows[0].length - less
@@ -106,7 +104,7 @@ def test_a_long_prompt_loses_the_end_of_its_table(base: Bases, name: str, less: 
     assert (len(without.rows), without.too_long, without.cut) == (1, 1, 0)
 
 
-def test_a_tokenizer_without_an_end_token_is_refused(base: Bases) -> None:
+def test_a_tokenizer_without_an_end_token_is_refused(base):
     tokenizer = AutoTokenizer.from_pretrained(base("llama"))
     tokenizer.eos_token = None
     with pytest.raises(ConfigError, match="no end token"):
@@ -114,7 +112,7 @@ def test_a_tokenizer_without_an_end_token_is_refused(base: Bases) -> None:
 
 
 @pytest.mark.parametrize(("known", "is_read"), [(9, True), (1, False)])
-def test_pairs_that_the_tokenizer_does_not_know_are_refused(known: int, *, is_read: bool) -> None:
+def test_pairs_that_the_tokenizer_does_not_know_are_refused(known, *, is_read):
     tokenizer = AutoTokenizer.from_pretrained(BASES / "mini")
     pairs = [PLAIN, *[TrainingPair("in in in in in in", "in in in")] * known]
     if is_read:
@@ -137,9 +135,7 @@ LENGTHS = st.lists(st.integers(1, 30), min_size=1, max_size=40)
 
 
 @given(LENGTHS, SETTINGS, st.integers(1, 20))
-def test_every_epoch_takes_every_pair_once_whatever_the_size_of_batches(
-    lengths: list[int], settings: OptimizationConfig, limit: int
-) -> None:
+def test_every_epoch_takes_every_pair_once_whatever_the_size_of_batches(lengths, settings, limit):
     steps = plan_steps(lengths, settings)
     size = settings.batch_size * settings.gradient_accumulation
     assert settings.epochs
@@ -162,10 +158,10 @@ def test_every_epoch_takes_every_pair_once_whatever_the_size_of_batches(
     assert plan_steps(lengths, endless)[:-1] == steps
 
 
-def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random() -> None:
+def test_grouping_by_length_pads_less_and_keeps_the_order_of_batches_random():
     lengths = [1 + 37 * number % 101 for number in range(200)]
 
-    def padding(*, grouped: bool) -> int:
+    def padding(*, grouped):
         settings = OptimizationConfig(epochs=1, batch_size=5, group_by_length=grouped)
         steps = plan_steps(lengths, settings)
         assert steps != plan_steps(lengths, replace(settings, seed=1))

@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from spor_tasks.core.folders import read_manifest
-from tests.training.conftest import Configure
 from training import lora, processes
 from training.lora import train
 
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is 
 
 @pytest.mark.parametrize("packing", ["false", "true"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_gpu_learns_what_a_cpu_does(configure: Configure, precision: str, packing: str) -> None:
+def test_a_gpu_learns_what_a_cpu_does(configure, precision, packing):
     judged = ("selection.policy=dev-best", "selection.samples=2")
     computed = (f"optimization.precision={precision}", f"optimization.packing={packing}")
     config = configure(*SETTINGS, *judged, *computed)

@@ -2,7 +2,6 @@ import json
 import logging
 import warnings
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import patch
 
 import peft
@@ -13,15 +12,14 @@ from transformers import AutoTokenizer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Split, SplitPair
+from spor_tasks.core.sample import Split
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import checkpoints as evaluation
 from tests.support.soak import soak
-from tests.training.conftest import Bases, Configure, Tune
 from tests.training.losses import different_rows
 from training import lora
 from training.bases import load_base, versions
-from training.batches import Model, load_batch, target_loss
+from training.batches import load_batch, target_loss
 from training.config import ModelConfig, load_config, settings_sha256, shared_settings
 from training.settings import to_dict
 
@@ -31,7 +29,7 @@ WEIGHTS = "adapter_model.safetensors"
 
 @pytest.mark.usefixtures("short_outputs")
 @pytest.mark.parametrize("name", ["llama", soak("t5")])
-def test_four_bits_learn_the_same_and_judging_disturbs_nothing(tune: Tune, name: str) -> None:
+def test_four_bits_learn_the_same_and_judging_disturbs_nothing(tune, name):
     """Where bitsandbytes evaluates, gradients may be lost in silence afterwards."""
     short = (*FAST, "data.corpus=mini", "data.limit=6", "optimization.epochs=3")
     four_bits = "model.quantization=nf4"
@@ -84,15 +82,15 @@ CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
     ],
 )
 def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
-    tune: Tune, tmp_path: Path, settings: list[str], name: str, fault: str
-) -> None:
+    tune, tmp_path, settings, name, fault
+):
     with pytest.raises(SporError, match=fault) as caught:
         tune(*settings, name=name)
     assert caught.value.remedy
     assert list(tmp_path.iterdir()) == []
 
 
-def test_broken_or_empty_sets_are_refused(tune: Tune, invented: SplitPair, tmp_path: Path) -> None:
+def test_broken_or_empty_sets_are_refused(tune, invented, tmp_path):
     strict = replace(invented, name=invented.name._replace(protocol="strict"))
     textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
     no_samples, no_texts = (
@@ -110,8 +108,8 @@ def test_broken_or_empty_sets_are_refused(tune: Tune, invented: SplitPair, tmp_p
 
 
 def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
-    configure: Configure, tune: Tune, base: Bases, invented: SplitPair
-) -> None:
+    configure, tune, base, invented
+):
     settings = ("optimization.epochs=3", "optimization.seed=7", "data.limit=8")
     settings = (*settings, "optimization.threads=2")
     random_state, threads = torch.get_rng_state(), torch.get_num_threads()
@@ -148,8 +146,8 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
 
 @pytest.mark.parametrize("name", ["llama", "gpt2", "t5", "bart"])
 def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
-    tune: Tune, base: Bases, invented: SplitPair, trained: list[Model], name: str
-) -> None:
+    tune, base, invented, trained, name
+):
     folder = tune(*FAST, name=name).folder
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
@@ -173,8 +171,8 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
 
 @pytest.mark.parametrize(("limit", "length"), [("null", 256), ("1000", 256), ("150", 100)])
 def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
-    tune: Tune, invented: SplitPair, caplog: pytest.LogCaptureFixture, limit: str, length: int
-) -> None:
+    tune, invented, caplog, limit, length
+):
     """The base has 256 positions."""
     long = replace(invented.arms[0].samples[0], references=("A short one.", "o" * length))
     pair = replace(invented, arms=(Split("atom", (long,)), invented.arms[1]))
@@ -185,14 +183,14 @@ def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
     assert "1 more pairs are too long and are left out" in caplog.text
 
 
-def test_a_loss_that_is_no_number_ends_the_run_unsaved(tune: Tune, tmp_path: Path) -> None:
+def test_a_loss_that_is_no_number_ends_the_run_unsaved(tune, tmp_path):
     message = r"the loss became (nan|inf) at step \d+ of 10, on the samples a\d, a"
     with pytest.raises(SporError, match=message):
         tune("optimization.learning_rate=1e30", "optimization.epochs=5")
     assert not (tmp_path / "adapter").exists()
 
 
-def test_a_run_that_breaks_off_loses_nothing(tune: Tune, tmp_path: Path) -> None:
+def test_a_run_that_breaks_off_loses_nothing(tune, tmp_path):
     output = tune().folder
     before = {path: path.read_bytes() for path in output.iterdir()}
     with pytest.raises(SporError, match="already exists"):

@@ -9,7 +9,6 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.support.processes import forked, wait_until
-from tests.training.conftest import Configure
 from training import demo
 from training.__main__ import main
 from training.experiments import run
@@ -18,9 +17,7 @@ from training.settings import dump_settings
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_output_that_nothing_can_take_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_output_that_nothing_can_take_is_an_error(monkeypatch, capsys):
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stdout", full)
         assert main(["run", str(REPOSITORY / "configs/experiments/mini.yaml"), "--dry-run"]) == 2
@@ -29,11 +26,11 @@ def test_output_that_nothing_can_take_is_an_error(
 
 @pytest.mark.parametrize("rank", [None, "0"])
 def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
-    rank: str | None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    rank, capsys, monkeypatch
+):
     handlers = []
 
-    def demonstrate(_: object) -> bool:
+    def demonstrate(_):
         handlers.append(signal.getsignal(signal.SIGTERM))
         if rank is None:
             signal.raise_signal(signal.SIGTERM)
@@ -49,7 +46,7 @@ def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
     assert ("interrupted: " in capsys.readouterr().err) == (rank is None)
 
 
-def test_an_interrupt_leaves_nothing_behind(configure: Configure, tmp_path: Path) -> None:
+def test_an_interrupt_leaves_nothing_behind(configure, tmp_path):
     file = tmp_path / "some.yaml"
     file.write_text(dump_settings(configure("data.corpus=mini", "optimization.epochs=1000")))
     process = forked(main, ["train", str(file)])
@@ -61,7 +58,7 @@ def test_an_interrupt_leaves_nothing_behind(configure: Configure, tmp_path: Path
 
 
 @pytest.mark.parametrize("corpus", ["mini", "totto_mini", "logicnlg_mini", "compmctg_mini"])
-def test_a_demo_is_run_on_the_shipped_base(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_demo_is_run_on_the_shipped_base(corpus, monkeypatch):
     given: dict[str, Any] = {}
     monkeypatch.setattr(run, "run", lambda *of, **how: given.update(how, of=of))
     demo.demonstrate(corpus, ["seeds=[7]"])
@@ -78,7 +75,7 @@ SSE41 = ("ATEN_CPU_CAPABILITY=default", "ONEDNN_MAX_CPU_ISA=SSE41", "MKL_CBWR=CO
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_the_demo_has_one_report_whatever_the_instructions_of_the_processor(tmp_path: Path) -> None:
+def test_the_demo_has_one_report_whatever_the_instructions_of_the_processor(tmp_path):
     reports = set()
     for number, variables in enumerate([(), AVX2, SSE41]):
         folder = tmp_path / str(number)

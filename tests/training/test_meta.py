@@ -6,10 +6,7 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -22,12 +19,11 @@ from spor_tasks.corpora.embedded.attributes import SPACE as MINI_SPACE
 from tests.support import golden, tiny_gpt2
 from tests.support.soak import soak
 from tests.training.losses import assert_equal_gradients, gradients, objective_of, plain_loss
-from training.bases import Base
-from training.batches import Batch, Model, load_batch, load_batches
+from training.batches import load_batch, load_batches
 from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, Step, count_targets
 from training.objectives.likelihood import Likelihood
-from training.objectives.meta import Meta, MetaSettings, Pools, draw_rows, support
+from training.objectives.meta import Meta, MetaSettings, draw_rows, support
 from training.state import Run
 
 END = 50256
@@ -39,7 +35,7 @@ SPACE = tuple(itertools.product("ab", "cd", "ef"))
 # --- Combinations --------------------------------------------------------------------------------
 
 
-def test_recombinations_are_the_published_ones(published_dir: Path) -> None:
+def test_recombinations_are_the_published_ones(published_dir):
     for row in golden.read(published_dir / "compmctg", "support_combs", rows=60):
         current, seen = ([tuple(each.split()) for each in row[key]] for key in ("current", "seen"))
         assert [" ".join(each) for each in support(current, seen)] == row["support"]
@@ -47,7 +43,7 @@ def test_recombinations_are_the_published_ones(published_dir: Path) -> None:
         assert [" ".join(each) for each in free] == row["support_unconstrained"]
 
 
-def pools(sizes: Sequence[int]) -> Pools:
+def pools(sizes):
     numbers = itertools.count()
     return {
         name: [next(numbers) for _ in range(size)] for name, size in zip(SPACE, sizes, strict=False)
@@ -67,7 +63,7 @@ def pools(sizes: Sequence[int]) -> Pools:
         ([9], 0, set()),
     ],
 )
-def test_each_combination_gets_its_share(sizes: list[int], allowed: int, shares: set[int]) -> None:
+def test_each_combination_gets_its_share(sizes, allowed, shares):
     of = pools(sizes)
     for seed in range(9):
         chosen = draw_rows(SPACE[:allowed], of, 8, random.Random(seed))
@@ -91,7 +87,7 @@ def test_each_combination_gets_its_share(sizes: list[int], allowed: int, shares:
         soak("yelp_parity_sample", "theta1"),
     ],
 )
-def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, variant: str) -> None:
+def test_steps_are_those_of_the_published_code(golden_dir, case, variant):
     """Their losses, gradients and weights, of `ctrl_meta.py` with a tiny GPT-2."""
     name = f"meta_{case}_{variant}.json.gz"
     record = json.loads(gzip.decompress((golden_dir / "compmctg" / name).read_bytes()))
@@ -137,7 +133,7 @@ def test_steps_are_those_of_the_published_code(golden_dir: Path, case: str, vari
         assert total == pytest.approx(step["param_abs_sum_after"], rel=1e-6)
 
 
-def without_texts(how: MetaSettings) -> Meta:
+def without_texts(how):
     """Return the objective for rows that are given, with none to draw from."""
     objective = object.__new__(Meta)
     objective.how, objective.end_id = how, END
@@ -146,22 +142,22 @@ def without_texts(how: MetaSettings) -> Meta:
     return objective
 
 
-def close(expected: Sequence[float]) -> object:
+def close(expected):
     return pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-def batch_of(run: Run, micro: Mapping[str, Any]) -> Batch:
+def batch_of(run, micro):
     """Return the rows of a record as a batch, with the end token that our rows have."""
     rows = [Row(ids, [IGNORED] * 3 + [*ids[4:], END]) for ids in micro["input_ids"]]
     return load_batch(rows, END, run.model)
 
 
-def norm(run: Run) -> float:
+def norm(run):
     grads = [weight.grad.double().flatten() for weight in run.weights.values()]
     return float(torch.cat(grads).norm())
 
 
-def probe(run: Run, record: Mapping[str, Any], *, gradient: bool) -> list[float]:
+def probe(run, record, *, gradient):
     weights = run.weights
     return [
         float((weights[name].grad if gradient else weights[name].detach())[tuple(place)])
@@ -178,9 +174,7 @@ FEW_SHOT |= {("Negative", "Past", "Travel")}
 
 
 @pytest.mark.parametrize(("at", "packing"), [("theta1", False), ("theta", True)])
-def test_a_step_adds_a_gradient_where_its_own_leads(
-    loaded: Base, at: str, *, packing: bool
-) -> None:
+def test_a_step_adds_a_gradient_where_its_own_leads(loaded, at, *, packing):
     """Against the gradients of the two mean losses by token, the second at a moved copy."""
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, packing=packing)
     settings = replace(settings, learning_rate=0.3)
@@ -197,7 +191,7 @@ def test_a_step_adds_a_gradient_where_its_own_leads(
     )
     assert others
 
-    def gradient_of(model: Model, numbers: Sequence[int]) -> dict[str, torch.Tensor]:
+    def gradient_of(model, numbers):
         losses = [plain_loss(model, rows[number]) for number in numbers]
         (sum(losses) / sum(rows[number].targets for number in numbers)).backward()
         return gradients(model)
@@ -226,7 +220,7 @@ def test_a_step_adds_a_gradient_where_its_own_leads(
     assert run.counts == {"ordinary_steps": 1}
 
 
-def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
+def test_sampled_steps_have_so_many_combinations(loaded):
     settings = OptimizationConfig(batch_size=2, gradient_accumulation=2, epochs=None, max_steps=90)
     objective = objective_of("meta", loaded, CORPUS, settings, sample_combinations=2)
     rows = objective.rows.rows
@@ -260,7 +254,7 @@ def test_sampled_steps_have_so_many_combinations(loaded: Base) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_done_is_refused(loaded: Base, settings: dict[str, Any]) -> None:
+def test_what_cannot_be_done_is_refused(loaded, settings):
     with pytest.raises(ConfigError) as caught:
         objective_of("meta", loaded, **{"samples": CORPUS} | settings)
     assert caught.value.remedy

@@ -18,11 +18,10 @@ from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import checkpoints
 from spor_tasks.prompts.styles import prompt
-from tests.training.conftest import Bases, Configure, Tune
 from tests.training.losses import objective_of, plain_loss, rows_of, without_dropout
 from training.adapters import add_tokens
-from training.bases import Base, load_base
-from training.batches import Model, load_batch, target_losses
+from training.bases import load_base
+from training.batches import load_batch, target_losses
 from training.config import ModelConfig, OptimizationConfig
 from training.encoding import Row, encode
 from training.objectives import reward
@@ -37,7 +36,7 @@ TEXTS = ("Ann has 12 .", "only Bo has 7 .", "cy beats Bo .", "most are good .")
 TEMPLATES = ("[ENT] has [ENT] .", "only [ENT] has [ENT] .", "[ENT] beats [ENT] .", TEXTS[3])
 
 
-def make(number: int) -> Sample:
+def make(number):
     units = (Column("who", "0"), Column("n", "1"))
     context = {"name": "table", "title": "t", "target": TEXTS[number], "table": TABLE}
     context["template"] = TEMPLATES[number]
@@ -55,7 +54,7 @@ PAIRED = (
 
 
 @pytest.fixture
-def model(loaded: Base) -> Model:
+def model(loaded):
     return without_dropout(loaded)
 
 
@@ -64,8 +63,8 @@ def model(loaded: Base) -> Model:
 
 @pytest.mark.parametrize(("weight", "margin"), [(0.5, 0.3), (2.0, 4.0), (3.0, 1e-3)])
 def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
-    model: Model, loaded: Base, weight: float, margin: float
-) -> None:
+    model, loaded, weight, margin
+):
     objective = objective_of("adversarial", loaded, PAIRED, weight=weight, margin=margin)
     assert set(objective.false_rows) == {"s0", "s1", "s2", "s4", "s5"}, "s3 names nothing"
     rows = rows_of(loaded, PAIRED)
@@ -83,7 +82,7 @@ def test_the_adversarial_loss_is_the_likelihood_and_a_hinge_for_each_false_text(
     assert found.item() == pytest.approx(sum(alone).item(), rel=1e-5)
 
 
-def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
+def test_a_corrupted_text_names_other_values_of_the_same_columns():
     assert corrupted(SAMPLES[0], 0) in {f"{who} has 7 ." for who in ("Bo", "Cy")}, (
         "12 can only become 7"
     )
@@ -95,7 +94,7 @@ def test_a_corrupted_text_names_other_values_of_the_same_columns() -> None:
 
 
 @given(st.text("iıİIsſSßẞkKµμ ς", min_size=1).map(str.strip).filter(len))
-def test_letters_that_fold_to_others_are_corrupted_too(name: str) -> None:
+def test_letters_that_fold_to_others_are_corrupted_too(name):
     context = {**SAMPLES[0].context, "table": Table(("who", "n"), ((name, "7"), ("Cy", "12")))}
     sample = replace(SAMPLES[0], context=context)
     for text in (name, name.upper(), name.lower(), name.casefold()):
@@ -106,7 +105,7 @@ def test_letters_that_fold_to_others_are_corrupted_too(name: str) -> None:
 # --- Reward --------------------------------------------------------------------------------------
 
 
-def test_a_reward_weighs_samples_by_their_gain(model: Model, loaded: Base) -> None:
+def test_a_reward_weighs_samples_by_their_gain(model, loaded):
     ids = [[72, 104, 2], [99, 2], [70, 71]]
     prompts = [loaded.tokenizer(prompt(s, "causal"))["input_ids"] for s in SAMPLES[:3]]
     rows = tuple(
@@ -114,7 +113,7 @@ def test_a_reward_weighs_samples_by_their_gain(model: Model, loaded: Base) -> No
         for read, written, sample in zip(prompts, ids, SAMPLES, strict=False)
     )
 
-    def written(*_: object, sampling: bool) -> tuple[list[str], list[Row]]:
+    def written(*_, sampling):
         return ["good", "bad", "good"] if sampling else ["bad", "good", "good"], rows
 
     settings: dict[str, Any] = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
@@ -129,7 +128,7 @@ def test_a_reward_weighs_samples_by_their_gain(model: Model, loaded: Base) -> No
     assert found == pytest.approx((likelihood + 0.7 * policy).item(), rel=1e-5)
 
 
-def test_greedy_texts_are_the_likeliest_tokens(model: Model, loaded: Base) -> None:
+def test_greedy_texts_are_the_likeliest_tokens(model, loaded):
     texts, rows = write(model, loaded, SAMPLES, 5, sampling=False)
     for sample, row, text in zip(SAMPLES, rows, texts, strict=True):
         ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
@@ -143,7 +142,7 @@ def test_greedy_texts_are_the_likeliest_tokens(model: Model, loaded: Base) -> No
         assert text in loaded.tokenizer.decode(likeliest)
 
 
-def test_a_score_is_a_reward_from_0_to_1() -> None:
+def test_a_score_is_a_reward_from_0_to_1():
     assert find_reward("empty")([SAMPLES[0]] * 2, ["", "text"]) == [0.0, 1.0]
 
 
@@ -152,7 +151,7 @@ def test_a_score_is_a_reward_from_0_to_1() -> None:
 COARSE = tuple(in_variant(sample, "coarse_to_fine") for sample in SAMPLES)
 
 
-def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded: Base) -> None:
+def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded):
     settings = OptimizationConfig(batch_size=2, epochs=None, max_steps=5)
     objective = objective_of("coarse_to_fine", loaded, COARSE, settings, template_epochs=3)
     rows, steps = objective.rows.rows, objective.steps()
@@ -172,7 +171,7 @@ def test_the_template_comes_first_and_then_the_template_and_the_sentence(loaded:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
-def test_new_tokens_have_embeddings_and_swallow_published_blanks(base: Bases, name: str) -> None:
+def test_new_tokens_have_embeddings_and_swallow_published_blanks(base, name):
     loaded = load_base(ModelConfig(str(base(name))))
     before = len(loaded.tokenizer)
     entity, separator = add_tokens(loaded, CoarseToFine.tokens)
@@ -198,7 +197,7 @@ COARSE_TO_FINE = (
 )
 
 
-def test_a_whole_model_is_a_checkpoint_that_says_what_it_learned(tune: Tune, base: Bases) -> None:
+def test_a_whole_model_is_a_checkpoint_that_says_what_it_learned(tune, base):
     settings = (*COARSE_TO_FINE, "method=full", "optimization.epochs=3")
     result = tune(*settings, pair=TEMPLATED, name="gpt2")
     assert len(result.losses) == 2 + 6
@@ -220,9 +219,7 @@ def test_a_whole_model_is_a_checkpoint_that_says_what_it_learned(tune: Tune, bas
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_an_adapter_brings_the_embeddings_of_new_tokens(
-    tune: Tune, configure: Configure, trained: list[Model], name: str
-) -> None:
+def test_an_adapter_brings_the_embeddings_of_new_tokens(tune, configure, trained, name):
     tune(*COARSE_TO_FINE, pair=TEMPLATED, name=name)
     config = configure(*COARSE_TO_FINE, name=name)
     found = SporHF(**config.arguments, dtype="float32", device="cpu")

@@ -1,7 +1,5 @@
 """The optimizer of a run, against plain arithmetic, and its rate at each step."""
 
-from typing import Literal
-
 import pytest
 import torch
 
@@ -11,7 +9,7 @@ from training.optimizers import optimizer, rate_at
 GRADIENTS = (0.5, -2.0, 1e-7)
 
 
-def weight_after(settings: OptimizationConfig, name: str, shape: tuple[int, ...]) -> list[float]:
+def weight_after(settings, name, shape):
     """Return a weight after each step along the gradients; it begins as 1."""
     weight = torch.nn.Parameter(torch.ones(shape, dtype=torch.float64))
     steps, found = optimizer({name: weight}, settings), []
@@ -22,7 +20,7 @@ def weight_after(settings: OptimizationConfig, name: str, shape: tuple[int, ...]
     return found
 
 
-def by_hand(rate: float, decay: float, *, old: bool) -> list[float]:
+def by_hand(rate, decay, *, old):
     """Return what Adam makes of 1, with the decay after the update and before it."""
     weight, mean, square, found = 1.0, 0.0, 0.0, []
     for number, gradient in enumerate(GRADIENTS, start=1):
@@ -51,14 +49,8 @@ def by_hand(rate: float, decay: float, *, old: bool) -> list[float]:
     ],
 )
 def test_weights_are_updated_as_by_hand_and_only_some_decay(
-    of: Literal["torch", "transformers"],
-    name: str,
-    shape: tuple[int, ...],
-    decay: float,
-    *,
-    norms: bool,
-    decays: bool,
-) -> None:
+    of, name, shape, decay, *, norms, decays
+):
     settings = OptimizationConfig(
         learning_rate=0.1, optimizer=of, weight_decay=decay, decay_norms=norms
     )
@@ -78,9 +70,7 @@ def test_weights_are_updated_as_by_hand_and_only_some_decay(
         ("linear", 0.1, [1, 4 / 5, 3 / 5, 2 / 5, 1 / 5]),
     ],
 )
-def test_the_rate_rises_and_falls_as_the_published_schedule(
-    schedule: Literal["constant", "linear"], warmup: float, expected: list[float]
-) -> None:
+def test_the_rate_rises_and_falls_as_the_published_schedule(schedule, warmup, expected):
     settings = OptimizationConfig(learning_rate=1.0, schedule=schedule, warmup=warmup)
     found = [rate_at(number, 5, settings) for number in range(1, 6)]
     assert found == pytest.approx(expected)

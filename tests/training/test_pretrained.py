@@ -3,8 +3,6 @@
 import json
 import runpy
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -21,12 +19,12 @@ QUICK = "compmctg_mini"  # which has the smallest file
 
 
 @pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
+def script():
     return runpy.run_path(str(REPOSITORY / "docs" / "generators" / "tiny_bases.py"))
 
 
 @pytest.mark.parametrize("corpus", ["mini", "totto_mini", "logicnlg_mini", "compmctg_mini"])
-def test_a_shipped_base_has_the_settings_of_the_script(corpus: str, script: dict[str, Any]) -> None:
+def test_a_shipped_base_has_the_settings_of_the_script(corpus, script):
     manifest = read_manifest(BASES / corpus)
     facts = script["facts"](corpus, script["SETTINGS"][corpus])
     for name in ("kind", "corpus", "settings", "pretraining_sha256"):
@@ -38,7 +36,7 @@ def test_a_shipped_base_has_the_settings_of_the_script(corpus: str, script: dict
     assert model.config.vocab_size == len(AutoTokenizer.from_pretrained(BASES / corpus))
 
 
-def test_no_two_units_of_a_test_sample_are_together_in_what_the_base_reads() -> None:
+def test_no_two_units_of_a_test_sample_are_together_in_what_the_base_reads():
     tested = named.load("systematicity", "mini").test.samples
     apart = {
         frozenset(" ".join(map(display, unit)) for unit in two)
@@ -52,7 +50,7 @@ def test_no_two_units_of_a_test_sample_are_together_in_what_the_base_reads() -> 
     assert together.isdisjoint(apart)
 
 
-def test_the_script_trains_a_checkpoint_again(script: dict[str, Any], tmp_path: Path) -> None:
+def test_the_script_trains_a_checkpoint_again(script, tmp_path):
     settings = script["BaseSettings"](width=16, layers=1, heads=2, steps=3, half=True)
     for name in ("one", "same"):
         script["build"](tmp_path / name, QUICK, settings, progress=False)

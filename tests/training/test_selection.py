@@ -1,8 +1,6 @@
 """Which epoch is kept, what it is judged by, and that judging changes nothing else."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -15,34 +13,33 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import task_files
 from tests.support.rows import write_rows
-from tests.training.conftest import Tune
 from training import selection
 from training.config import DataConfig, SelectionConfig
 from training.data import sets_of
 from training.demo import BASES
-from training.selection import Judge, trained_on, unseen
+from training.selection import trained_on, unseen
 from training.state import Run
 
 
-def judged_samples(settings: SelectionConfig, pair: SplitPair) -> Sequence[Sample]:
+def judged_samples(settings, pair):
     data = DataConfig(pair.name.aspect, pair.name.corpus, pair.arms[0].name, None, pair.name.part)
     return selection.dev_samples(settings, pair, data)
 
 
-def development_set(pair: SplitPair, size: int, seed: int) -> Sequence[Sample]:
+def development_set(pair, size, seed):
     return judged_samples(SelectionConfig(samples=size, seed=seed), pair)
 
 
-def contents(samples: Sequence[Sample]) -> set[frozenset[object]]:
+def contents(samples):
     return {frozenset(sample.units) for sample in samples}
 
 
 @pytest.mark.parametrize(("aspect", "part"), [("systematicity", None), ("productivity", "n3")])
-def test_a_development_set_is_neither_trained_on_nor_tested(aspect: str, part: str | None) -> None:
+def test_a_development_set_is_neither_trained_on_nor_tested(aspect, part):
     pair = named.load(aspect, "mini", part=part)
     everything = development_set(pair, 10**6, seed=0)
     assert 40 < len(everything) == len(contents(everything)) < 1000
@@ -58,7 +55,7 @@ def test_a_development_set_is_neither_trained_on_nor_tested(aspect: str, part: s
 
 
 @pytest.mark.parametrize("part", [None, "c2f"])
-def test_other_tables_judge_by_the_scores_of_their_task(part: str | None) -> None:
+def test_other_tables_judge_by_the_scores_of_their_task(part):
     pair = named.load("logicnlg", "logicnlg_mini", part=part)
     settings = SelectionConfig(metric="bleu_3", samples=10**6)
     found = judged_samples(settings, pair)
@@ -71,7 +68,7 @@ def test_other_tables_judge_by_the_scores_of_their_task(part: str | None) -> Non
             judged_samples(replace(settings, metric=metric), pair)
 
 
-def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path: Path) -> None:
+def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path):
     corpus = MINI.read()
     parts = {"train": corpus.train[::3], "test": corpus.test}
     rows = ({"split": part, **to_row(sample)} for part in parts for sample in parts[part])
@@ -88,7 +85,7 @@ def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path: Path) -> None:
     assert selection.dev_samples(policy, sets_of(data), data) == performance.test.samples
 
 
-def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on() -> None:
+def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on():
     policy = SelectionConfig(policy="test-best")
     atoms = named.load("systematicity", "mini")
     assert judged_samples(policy, atoms) == atoms.test.samples
@@ -98,7 +95,7 @@ def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on() -> No
         assert judged_samples(policy, pair) == performance.test.samples != pair.test.samples
 
 
-def test_the_first_of_equally_good_epochs_is_the_best() -> None:
+def test_the_first_of_equally_good_epochs_is_the_best():
     scores = [{"parent": score, "chrf": -score} for score in (1.0, 3.0, 2.0, 3.0)]
     for metric, best in (("parent", 1), ("chrf", 0)):
         run = SimpleNamespace(scores=scores, metric=metric)
@@ -106,7 +103,7 @@ def test_the_first_of_equally_good_epochs_is_the_best() -> None:
 
 
 @pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
-def test_a_set_that_is_held_out_is_one_for_all_arms(aspect: str) -> None:
+def test_a_set_that_is_held_out_is_one_for_all_arms(aspect):
     pair = named.load(aspect, "mini")
     policy = SelectionConfig(policy="dev-split", samples=40)
     judged = judged_samples(policy, pair)
@@ -120,7 +117,7 @@ def test_a_set_that_is_held_out_is_one_for_all_arms(aspect: str) -> None:
     assert judged != judged_samples(replace(policy, seed=1), pair)
 
 
-def short(pair: SplitPair, samples: int) -> tuple[Split, ...]:
+def short(pair, samples):
     """Return the arms with the contents of the first arm's first samples alone."""
     kept = contents(pair.arms[0].samples[:samples])
     return tuple(
@@ -129,7 +126,7 @@ def short(pair: SplitPair, samples: int) -> tuple[Split, ...]:
     )
 
 
-def test_a_fifth_of_an_arm_is_held_out_at_most() -> None:
+def test_a_fifth_of_an_arm_is_held_out_at_most():
     policy = SelectionConfig(policy="dev-split")
     pair = named.load("order_invariance", "mini")
     few = short(pair, 11)
@@ -141,7 +138,7 @@ def test_a_fifth_of_an_arm_is_held_out_at_most() -> None:
 
 
 @pytest.mark.usefixtures("short_outputs")
-def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: Tune) -> None:
+def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune):
     """The epoch is chosen by chrF here."""
     pair = named.load("order_invariance", "mini")
     arms = short(pair, 20)
@@ -173,7 +170,7 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune: 
         ("order_invariance", "webnlg", "main", 1267),
     ],
 )
-def test_real_samples_are_left_over(aspect: str, corpus: str, part: str | None, left: int) -> None:
+def test_real_samples_are_left_over(aspect, corpus, part, left):
     """Those for order invariance all have a unit that the arm never shows."""
     pair = named.load(aspect, corpus, part=part)
     found = development_set(pair, 10**6, seed=0)
@@ -186,9 +183,7 @@ def test_real_samples_are_left_over(aspect: str, corpus: str, part: str | None, 
 
 
 @pytest.mark.usefixtures("short_outputs")
-def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
-    tune: Tune, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(tune, monkeypatch):
     """Both arms are judged by one set, and an interrupt loses neither scores nor weights."""
     second = property(lambda run: min(1, len(run.scores) - 1))
     monkeypatch.setattr(Run, "best_epoch", second)
@@ -197,7 +192,7 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     policy = ("selection.policy=dev-best", "selection.beams=2")
     judge = Run.judge
 
-    def judge_twice(run: Run, how: Judge) -> object:
+    def judge_twice(run, how):
         if len(run.scores) == 2:
             raise KeyboardInterrupt
         return judge(run, how)
@@ -229,7 +224,7 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(
     assert read_manifest(last.folder)["selection"]["epoch"] == 2
 
 
-def test_an_epoch_s_score_is_that_of_the_task(tune: Tune) -> None:
+def test_an_epoch_s_score_is_that_of_the_task(tune):
     pair = named.load("systematicity", "mini")
     few = replace(
         pair,

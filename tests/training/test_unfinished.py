@@ -1,10 +1,6 @@
 """Recorded losses, and a run that was cut off goes on to the bytes of an uninterrupted one."""
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any
 from unittest.mock import DEFAULT, Mock, patch
 
 import pytest
@@ -17,13 +13,11 @@ from tests.golden.record import TRAININGS
 from tests.support.damage import DAMAGE, no_file_larger_than, replace
 from tests.support.processes import forked, wait_until
 from tests.support.soak import soak
-from tests.training.conftest import Bases, Configure, Tune
 from training import adapters, lora
 from training.batches import load_batches
 from training.config import learned_settings, parse_config
-from training.data import TrainingPair
 from training.encoding import Rows, encode
-from training.lora import TrainingResult, train
+from training.lora import train
 from training.objectives import base as objective
 
 NAMES = [
@@ -37,20 +31,18 @@ LONG = ("optimization.epochs=4", "optimization.batch_size=3", "lora.target_modul
 OF_MINI = ("data.corpus=mini", "data.limit=30", "optimization.epochs=12")
 
 
-def broken_at(
-    step: int, error: BaseException | type[BaseException] = KeyboardInterrupt
-) -> AbstractContextManager[Mock]:
+def broken_at(step, error=KeyboardInterrupt):
     """Raise the error in place of the batches of this step, counted from 1."""
     broken = Mock(wraps=load_batches, side_effect=[DEFAULT] * (step - 1) + [error])
     return patch.object(lora, "load_batches", broken)
 
 
 @pytest.fixture(scope="module")
-def _encoded_once() -> Iterator[None]:
+def _encoded_once():
     """Tokenize equal pairs once, which takes most of the time of these trainings."""
     known: dict[object, Rows] = {}
 
-    def encode_once(pairs: Iterable[TrainingPair], tokenizer: Any, *how: Any) -> Rows:  # noqa: ANN401
+    def encode_once(pairs, tokenizer, *how):
         key = (tuple(pairs), tokenizer.name_or_path, *how)
         if key not in known:
             known[key] = encode(key[0], tokenizer, *how)
@@ -63,10 +55,10 @@ def _encoded_once() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_encoded_once")
 @pytest.mark.parametrize("name", [*NAMES, *map(soak, sorted(OTHERS))])
-def test_a_run_goes_on_to_the_same_losses_and_bytes(name: str, base: Bases, tmp_path: Path) -> None:
+def test_a_run_goes_on_to_the_same_losses_and_bytes(name, base, tmp_path):
     base_name, *settings = TRAININGS[name]
 
-    def tuned(to: str) -> TrainingResult:
+    def tuned(to):
         own = (f"model.path={base(base_name)}", f"output={tmp_path / to}")
         config = parse_config("{}", (*settings, "optimization.save_steps=1", *own))
         return train(config, progress=False)
@@ -88,7 +80,7 @@ def test_a_run_goes_on_to_the_same_losses_and_bytes(name: str, base: Bases, tmp_
 
 
 @pytest.mark.parametrize(("name", "may_change"), [("compmctg", True), ("dcg", False)])
-def test_a_batch_may_be_divided_unless_a_loss_depends_on_it(name: str, *, may_change: bool) -> None:
+def test_a_batch_may_be_divided_unless_a_loss_depends_on_it(name, *, may_change):
     _, *settings = TRAININGS[name]
     divided = ("optimization.batch_size=4", "optimization.gradient_accumulation=2")
     whole, parts = (
@@ -99,14 +91,12 @@ def test_a_batch_may_be_divided_unless_a_loss_depends_on_it(name: str, *, may_ch
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path):
     """Return the file that a run goes on from."""
     return tmp_path / "adapter.unfinished"
 
 
-def test_a_killed_process_can_be_gone_on_with(
-    configure: Configure, tune: Tune, place: Path
-) -> None:
+def test_a_killed_process_can_be_gone_on_with(configure, tune, place):
     settings = (*OF_MINI, "optimization.save_steps=2")
     killed = configure(*settings)
     process = forked(train, killed, progress=False)
@@ -121,7 +111,7 @@ def test_a_killed_process_can_be_gone_on_with(
     assert (killed.output / WEIGHTS).read_bytes() == (whole.folder / WEIGHTS).read_bytes()
 
 
-def test_a_run_is_not_gone_on_with_under_other_settings(tune: Tune, place: Path) -> None:
+def test_a_run_is_not_gone_on_with_under_other_settings(tune, place):
     with broken_at(9), pytest.raises(KeyboardInterrupt):
         tune(*LONG)
     other = (*LONG, "lora.r=4", "optimization.learning_rate=1e-3")
@@ -136,7 +126,7 @@ SHAPES = [5, [1], {}, {"facts": 5}, {"facts": {}, "state": {}}]
 
 
 @pytest.mark.parametrize("content", [*sorted(DAMAGE.keys() - {"nothing"}), *SHAPES], ids=str)
-def test_a_file_of_something_else_is_named(tune: Tune, place: Path, content: object) -> None:
+def test_a_file_of_something_else_is_named(tune, place, content):
     if isinstance(content, str):
         replace(place, content)
     else:
@@ -156,7 +146,7 @@ def test_a_file_of_something_else_is_named(tune: Tune, place: Path, content: obj
     ],
     ids=["gpu", "cpu", "python"],
 )
-def test_a_lack_of_memory_is_an_error_with_a_remedy(tune: Tune, error: Exception) -> None:
+def test_a_lack_of_memory_is_an_error_with_a_remedy(tune, error):
     with broken_at(2, error), pytest.raises(ConfigError, match="at step 2 of 2") as caught:
         tune()
     assert "Halve optimization.batch_size" in str(caught.value.remedy)
@@ -164,7 +154,7 @@ def test_a_lack_of_memory_is_an_error_with_a_remedy(tune: Tune, error: Exception
         tune()
 
 
-def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune) -> None:
+def test_settings_that_need_less_memory_go_on_from_what_is_done(tune):
     settings = ("optimization.epochs=3", "optimization.batch_size=4", "lora.lora_dropout=0")
     less = ("optimization.batch_size=2", "optimization.gradient_accumulation=2")
     less = (*less, "optimization.packing=true")
@@ -177,12 +167,12 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune: Tune) -> N
     assert read_manifest(result.folder)["resumed_from"] == 6
 
 
-def test_on_a_full_disk_the_state_is_kept(tune: Tune, tmp_path: Path, place: Path) -> None:
+def test_on_a_full_disk_the_state_is_kept(tune, tmp_path, place):
     with no_file_larger_than(2000), pytest.raises(ConfigError, match=r"unfinished: cannot be writ"):
         tune()
     assert list(tmp_path.iterdir()) == []
 
-    def write_little(*args: Any) -> None:  # noqa: ANN401 - of save_weights
+    def write_little(*args):
         with no_file_larger_than(2000):
             adapters.save_weights(*args)
 

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -53,7 +51,7 @@ DIGESTS = {
 }
 
 
-def test_units_references_and_name_are_exchanged_alike_and_phrases_stay() -> None:
+def test_units_references_and_name_are_exchanged_alike_and_phrases_stay():
     assert TWINS.twin(SAMPLE) == replace(
         SAMPLE,
         units=(Triple("Ost", "leader", "Slar_Ek"),),
@@ -77,11 +75,11 @@ def test_units_references_and_name_are_exchanged_alike_and_phrases_stay() -> Non
         (replace(SAMPLE, challenge=Orders(((0,), (0,)), ((0,),))), twins.OTHER_ORDER),
     ],
 )
-def test_a_sample_without_a_twin_says_why(sample: Sample, reason: str) -> None:
+def test_a_sample_without_a_twin_says_why(sample, reason):
     assert TWINS.twin(sample) == Untwinned(reason)
 
 
-def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> None:
+def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins():
     with pytest.raises(ConfigError, match="'mini' has no twins") as caught:
         twins_of("mini")
     assert "webnlg, e2e, viggo" in str(caught.value.remedy)
@@ -89,7 +87,7 @@ def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins() -> Non
 
 @pytest.mark.usefixtures("data_dir", "viggo_dir")
 @pytest.mark.parametrize("corpus", ["viggo", soak("webnlg"), soak("e2e")])
-def test_every_twin_is_the_one_that_was_published(corpus: str) -> None:
+def test_every_twin_is_the_one_that_was_published(corpus):
     samples = [*registry().get("corpus", corpus).everything()]
     for spec in named.available():
         if spec.name.corpus == corpus and spec.name.protocol == "published":
@@ -101,14 +99,14 @@ def test_every_twin_is_the_one_that_was_published(corpus: str) -> None:
     assert digest.hexdigest() == DIGESTS[corpus]
 
 
-def fields(sample: Sample) -> tuple[Any, ...]:
+def fields(sample):
     context = sorted(sample.context.items())
     return (sample.id, *map(tuple, sample.units), *sample.references, *context, sample.challenge)
 
 
 @pytest.mark.usefixtures("data_dir", "viggo_dir")
 @pytest.mark.parametrize("corpus", CORPORA)
-def test_no_text_and_no_name_of_a_corpus_is_in_its_file(corpus: str) -> None:
+def test_no_text_and_no_name_of_a_corpus_is_in_its_file(corpus):
     content = json.loads(gzip.decompress((FOLDER / corpus / FILE).read_bytes()))
     samples = registry().get("corpus", corpus).everything()
     patches = [*content["entities"].values(), *content["texts"].values()]
@@ -127,7 +125,7 @@ def test_no_text_and_no_name_of_a_corpus_is_in_its_file(corpus: str) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.usefixtures("data_dir", "viggo_dir")
-def test_the_generator_writes_the_shipped_patches(tmp_path: Path) -> None:
+def test_the_generator_writes_the_shipped_patches(tmp_path):
     script = REPOSITORY / "docs" / "generators" / "twins.py"
     subprocess.run([sys.executable, script, "--to", tmp_path], check=True)
     for corpus in CORPORA:

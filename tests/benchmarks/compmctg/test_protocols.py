@@ -6,7 +6,6 @@ import runpy
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.benchmarks.compmctg.splits import without
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg import spaces
-from spor_tasks.corpora.compmctg.spaces import FYELP, MIXTURE, YELP, Combination, Space
+from spor_tasks.corpora.compmctg.spaces import FYELP, MIXTURE, YELP, Space
 from spor_tasks.corpora.embedded import attributes
 from tests.conftest import REPOSITORY
 from tests.support import golden
@@ -29,11 +28,11 @@ divergence, most_divergent = itemgetter("divergence", "most_divergent")(
 )
 
 
-def combinations(texts: list[str]) -> list[Combination]:
+def combinations(texts):
     return [tuple(text.split()) for text in texts]
 
 
-def is_eligible(seen: Sequence[Combination], unseen: Sequence[Combination]) -> bool:
+def is_eligible(seen, unseen):
     """Return whether every value is in a seen and in an unseen combination."""
     in_seen, in_unseen = (
         {pair for each in half for pair in enumerate(each)} for half in (seen, unseen)
@@ -41,7 +40,7 @@ def is_eligible(seen: Sequence[Combination], unseen: Sequence[Combination]) -> b
     return in_seen == in_unseen
 
 
-def test_divergence_and_eligibility_are_those_of_the_published_code(published_dir: Path) -> None:
+def test_divergence_and_eligibility_are_those_of_the_published_code(published_dir):
     for row in golden.read(published_dir / "compmctg", "partitions", rows=75):
         seen, unseen = (combinations(row[side]) for side in ("id", "comp"))
         assert divergence(seen, unseen) == pytest.approx(row["D"], abs=1e-9)
@@ -51,7 +50,7 @@ def test_divergence_and_eligibility_are_those_of_the_published_code(published_di
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
-def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Space) -> None:
+def test_shipped_splits_are_eligible_equally_divergent_and_different(space):
     stored = splits.facts()["splits"][space.name]
     tasks = {each.name.protocol: each for each in COMPMCTG.sets() if each.name.corpus == space.name}
     assert tasks.keys() == {"original", "holdout", "discrimination", *stored}
@@ -66,9 +65,7 @@ def test_shipped_splits_are_eligible_equally_divergent_and_different(space: Spac
             assert divergence(*split) == pytest.approx(of_protocol["divergence"], abs=1e-8)
 
 
-def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(
-    published_dir: Path,
-) -> None:
+def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(published_dir):
     driver = json.loads((published_dir / "compmctg" / "protocol_driver.json").read_bytes())
     halves, few = (
         next(row for row in driver if row["function"] == f"get_{name}_splits")
@@ -82,7 +79,7 @@ def test_yelps_few_shot_splits_are_those_of_the_published_code_each_once(
         assert {round(row["D"], 6) for row in rows} == {round(highest, 6)}
 
 
-def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -> None:
+def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent():
     # As far as they are known: by the combinations that the published test cases have.
     highest = splits.facts()["splits"]["fyelp"]["fewshot"]["divergence"]
     for kept, other in (("Bar", "Asian"), ("Asian", "Bar")):
@@ -92,7 +89,7 @@ def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent() -
         assert divergence(*without(FYELP, unseen)) == pytest.approx(highest, abs=1e-8)
 
 
-def test_hold_out_leaves_out_each_combination_once() -> None:
+def test_hold_out_leaves_out_each_combination_once():
     found = splits.shipped(MIXTURE, "holdout")
     assert [unseen for _, unseen in found] == [(each,) for each in MIXTURE.combinations]
     assert len(COMPMCTG.find(SetName("compmctg", "mixture", "holdout")).splits) == len(found)
@@ -100,13 +97,13 @@ def test_hold_out_leaves_out_each_combination_once() -> None:
 
 
 @pytest.mark.soak
-def test_the_generator_writes_the_shipped_splits(tmp_path: Path) -> None:
+def test_the_generator_writes_the_shipped_splits(tmp_path):
     subprocess.run([sys.executable, GENERATOR, tmp_path / "splits.json"], check=True)
     shipped = Path(splits.__file__).with_name("splits.json")
     assert (tmp_path / "splits.json").read_bytes() == shipped.read_bytes()
 
 
-def test_the_generator_finds_the_best_splits_of_any_space(tmp_path: Path) -> None:
+def test_the_generator_finds_the_best_splits_of_any_space(tmp_path):
     space = Space("any", {"a": ("1", "2", "3"), "b": ("x", "y"), "c": ("p", "q")})
     highest = max(
         divergence(*each)

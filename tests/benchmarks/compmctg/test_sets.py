@@ -1,18 +1,15 @@
 """CompMCTG's sets: which there are, what each asks, and which texts its arm has."""
 
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from spor_tasks.aspects import named
 from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import Rivals, SetName, SplitPair, challenge_of
+from spor_tasks.core.sample import Rivals, SetName, challenge_of
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
@@ -24,27 +21,27 @@ from tests.support.compmctg import unseen_rows
 SPACES = {space.name: space for space in PUBLISHED}
 
 
-def name_of(corpus: str, protocol: str, part: str | None = None) -> SetName:
+def name_of(corpus, protocol, part=None):
     return SetName("compmctg", corpus, protocol, part)
 
 
-def find(*name: str) -> SetSpec:
+def find(*name):
     return COMPMCTG.find(name_of(*name))
 
 
-def load(*name: str | None) -> SplitPair:
+def load(*name):
     return COMPMCTG.load(SetName("compmctg", *name))
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
     return tmp_path
 
 
 def test_a_published_split_shows_the_texts_that_the_published_code_finds(
-    folder: Path, data_dir: Path, golden_dir: Path
-) -> None:
+    folder, data_dir, golden_dir
+):
     for row in golden.read(golden_dir / "compmctg", "data_utils", rows=6):
         corpus = row["dataset"].lower()
         cases = compmctg.cases(data_dir, corpus)
@@ -55,7 +52,7 @@ def test_a_published_split_shows_the_texts_that_the_published_code_finds(
         assert (len(shown), shown[:20]) == (row["n_train"], row["first_train_lines"])
 
 
-def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None:
+def test_a_test_set_asks_for_every_combination_and_beginning_ten_times():
     samples = load("yelp", "acd", "3").test.samples
     asked = Counter((combination_in(s), s.context["prefix"]) for s in samples)
     assert asked == dict.fromkeys(((c, p) for c in YELP.combinations for p in PREFIXES), 10)
@@ -65,7 +62,7 @@ def test_a_test_set_asks_for_every_combination_and_beginning_ten_times() -> None
     assert samples[-1] == samples[len(samples) - 1] == list(samples)[-1]
 
 
-def test_samples_are_marked_under_one_split_and_under_all() -> None:
+def test_samples_are_marked_under_one_split_and_under_all():
     parts = [load("yelp", "acd", str(n)).test.samples for n in range(10)]
     one, other, *_ = parts
     assert [sample.id for sample in one] == [sample.id for sample in other]
@@ -81,7 +78,7 @@ def test_samples_are_marked_under_one_split_and_under_all() -> None:
     assert not any(sample.context["unseen"] for sample in original)
 
 
-def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) -> None:
+def test_arms_are_read_from_the_files_of_the_user(folder, data_dir):
     cases = compmctg.cases(data_dir, "yelp")
     compmctg.write(folder, "yelp", "gen", cases)
     sets = (("holdout", "0"), ("acd", "0"), ("original", None))
@@ -91,7 +88,7 @@ def test_arms_are_read_from_the_files_of_the_user(folder: Path, data_dir: Path) 
     assert pairs[-1].arms[0].samples[0].references == (cases[0]["review"],)
 
 
-def test_a_text_without_a_value_of_the_space_is_refused(folder: Path) -> None:
+def test_a_text_without_a_value_of_the_space_is_refused(folder):
     for values in ({}, {**YELP.as_row(YELP.combinations[0]), "tense": "Odd"}):
         path = compmctg.write(folder, "yelp", "gen", [{"review": "A text.", **values}])
         with pytest.raises(CorpusError, match="must be one of") as caught:
@@ -99,7 +96,7 @@ def test_a_text_without_a_value_of_the_space_is_refused(folder: Path) -> None:
         assert caught.value.where == f"{path}:1"
 
 
-def test_without_files_only_the_arm_is_missing(folder: Path) -> None:
+def test_without_files_only_the_arm_is_missing(folder):
     pair = load("mixture", "holdout", "0")
     assert len(pair.test.samples) == 2800
     assert arm_digest(pair.arms[0]) is None
@@ -109,7 +106,7 @@ def test_without_files_only_the_arm_is_missing(folder: Path) -> None:
     assert caught.value.remedy
 
 
-def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> None:
+def test_published_splits_are_found_by_name_and_never_pinned(folder):
     left_out = [YELP.combinations[:4], YELP.combinations[4:]]
     compmctg.write(folder, "yelp", "unseen", list(unseen_rows(YELP, "acd", left_out)))
     spec = named.find(*name_of("yelp", "acd_published", "1"))
@@ -126,7 +123,7 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder: Path) -> No
 
 
 @pytest.mark.usefixtures("folder")
-def test_unknown_sets_are_refused() -> None:
+def test_unknown_sets_are_refused():
     unknown = ("yelp acd 10", "amazon acd", "amazon acd 0", "compmctg_mini acd_published 0")
     # Those of books are declared, but loaded from their file alone.
     for name in ("yelp acd_published 0", *unknown, "books strict 0", "books acd 0"):
@@ -146,9 +143,7 @@ def test_unknown_sets_are_refused() -> None:
         ("discrimination", "holdout_7", ("discrimination", "holdout_7")),
     ],
 )
-def test_a_split_is_named_and_is_that_of_what_was_trained(
-    task: str, split: str, name: tuple[str, str | None]
-) -> None:
+def test_a_split_is_named_and_is_that_of_what_was_trained(task, split, name):
     whole = name_of("yelp", task)
     found = COMPMCTG.read_under(whole, split)
     assert found == name_of("yelp", *name)
@@ -167,17 +162,17 @@ def test_a_split_is_named_and_is_that_of_what_was_trained(
 # --- Discrimination: held-out texts and rivals ----------------------------------------------------
 
 
-def row(number: int, values: dict[str, str], text: str = "") -> dict[str, Any]:
+def row(number, values, text=""):
     return {"review": text or f"This is the text number {number}.", **values}
 
 
-def rows(each: int, start: int = 0) -> list[dict[str, Any]]:
+def rows(each, start=0):
     """Return different texts of all combinations of Yelp, as rows of a dataset."""
     asked = [YELP.as_row(own) for own in YELP.combinations] * each
     return [row(start + number, values) for number, values in enumerate(asked)]
 
 
-def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoods() -> None:
+def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoods():
     whole, split = (find("yelp", "discrimination", *part) for part in ((), ("acd_3",)))
     assert {"holdout_7", "acd_9", "fewshot_3"} <= {*whole.splits}
     assert len(whole.splits) == 8 + 10 + 4
@@ -191,7 +186,7 @@ def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoo
         assert each * count * count <= 32_000  # likelihoods of a task
 
 
-def test_embedded_texts_are_new_and_their_rivals_are_all_other_combinations() -> None:
+def test_embedded_texts_are_new_and_their_rivals_are_all_other_combinations():
     pair, other = (load("compmctg_mini", "discrimination", f"acd_{number}") for number in (0, 1))
     asked, everything = pair.test.samples, {*attributes.SPACE.combinations}
     assert Counter(map(combination_in, asked)) == dict.fromkeys(everything, 100)
@@ -213,7 +208,7 @@ def test_embedded_texts_are_new_and_their_rivals_are_all_other_combinations() ->
         assert sample.cluster == sample.id
 
 
-def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) -> None:
+def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder):
     held_out = rows(120, start=1000)
     ambiguous = [row(0, YELP.as_row(own), "Whose is this?") for own in YELP.combinations[:2]]
     long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
@@ -232,7 +227,7 @@ def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder: Path) ->
     assert len(discrimination.texts.__wrapped__(YELP, folder)) == 23  # all of few
 
 
-def test_without_texts_an_error_says_what_to_type(folder: Path) -> None:
+def test_without_texts_an_error_says_what_to_type(folder):
     for written, missing in (("", "gen"), ("gen", "cls"), ("cls", "cls")):
         if written:
             compmctg.write(folder, "yelp", written, rows(1))

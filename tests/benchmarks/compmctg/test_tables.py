@@ -1,6 +1,6 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -10,7 +10,6 @@ import numpy as np
 
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.discrimination import DISCRIMINATION
@@ -25,10 +24,8 @@ from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import resampled
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.pooling import pooled
-from spor_tasks.results.rows import Comparison
-from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.runs import Run
 from spor_tasks.results.schema import Adapter
-from spor_tasks.results.tables import Grid
 from tests.support import attribute_runs, golden, table_runs
 from tests.support.result_files import sample_row
 from tests.support.scores import values_of
@@ -37,7 +34,7 @@ GAP = "mctg_acc_comp - mctg_acc_id"
 Scores = Mapping[str, float]
 
 
-def specs(corpus: str, protocol: str) -> list[SetSpec]:
+def specs(corpus, protocol):
     return [
         COMPMCTG.find(spec.name._replace(part=part))
         for spec in COMPMCTG.sets()
@@ -49,7 +46,7 @@ def specs(corpus: str, protocol: str) -> list[SetSpec]:
 YELP = specs("yelp", "acd")
 
 
-def halves(seen: float, comp: float, gap: float = 0) -> Scores:
+def halves(seen, comp, gap=0):
     """Return the scores of a split, with the gap that its own texts have."""
     return {
         "mctg_acc": (seen + comp) / 2,
@@ -60,9 +57,7 @@ def halves(seen: float, comp: float, gap: float = 0) -> Scores:
     }
 
 
-def run(
-    spec: SetSpec, scores: Scores, *, model: str = "base", seed: int | None = 0, n: int = 10
-) -> Run:
+def run(spec, scores, *, model="base", seed=0, n=10):
     """Return a run, untuned without a seed; its samples have its score or that of their half."""
     result = Run(
         file=Path(f"{model} {spec.task} {spec.name.part} {seed}"),
@@ -96,34 +91,34 @@ def run(
     return replace(result, logged=Logged(ids, np.arange(n), columns, ids))
 
 
-def acc(split: int, value: float, **settings: Any) -> Run:  # noqa: ANN401 - what run takes
+def acc(split, value, **settings):
     return run(YELP[split], {"mctg_acc": float(value)}, **settings)
 
 
-def put_together(runs: Iterable[Run]) -> tuple[tuple[Comparison, ...], list[Problem]]:
+def put_together(runs):
     whole, problems = pooled(runs)
     return comparisons(whole)[0], problems
 
 
-def together(*runs: Run) -> tuple[Comparison, ...]:
+def together(*runs):
     return put_together(runs)[0]
 
 
-def grids_of(*runs: Run) -> tuple[Grid, ...]:
+def grids_of(*runs):
     return tuple(COMPMCTG.grids(together(*runs)))
 
 
 # --- Splits together ------------------------------------------------------------------------------
 
 
-def test_splits_without_a_common_seed_have_no_score() -> None:
+def test_splits_without_a_common_seed_have_no_score():
     score = {"mctg_acc": 80.0}
     found, problems = put_together([run(YELP[0], score), run(YELP[1], score, seed=7)])
     assert found == ()
     assert "no training seed" in str(problems[0])
 
 
-def test_the_same_thing_under_another_split_is_another_thing() -> None:
+def test_the_same_thing_under_another_split_is_another_thing():
     """So the gap of both splits is the mean of theirs, weighed by what their halves share."""
     of = [
         [(0.0, 7.0, 100.0), (1.0, 7.0, 25.0)],
@@ -137,7 +132,7 @@ def test_the_same_thing_under_another_split_is_another_thing() -> None:
 # --- Tables ---------------------------------------------------------------------------------------
 
 
-def averaged(*corpora: str) -> tuple[Comparison, ...]:
+def averaged(*corpora):
     runs = []
     for number, corpus in enumerate(corpora):
         runs.append(run(specs(corpus, "original")[0], {"mctg_acc": 80.0 + number}))
@@ -147,7 +142,7 @@ def averaged(*corpora: str) -> tuple[Comparison, ...]:
     return together(*runs)
 
 
-def layouts() -> Iterator[tuple[str, Iterable[Grid]]]:
+def layouts():
     tuned = [run(spec, halves(80, 40)) for spec in YELP]
     other = run(YELP[1], halves(80, 40), model="other")
     untuned = run(COMPMCTG.find(SetName("compmctg", "yelp", "acd")), halves(50, 40), seed=None)
@@ -179,7 +174,7 @@ def layouts() -> Iterator[tuple[str, Iterable[Grid]]]:
     yield "No averages of three corpora", COMPMCTG.overall(averaged("fyelp", "yelp", "mixture"))
 
 
-def test_tables_are_the_golden_ones(tmp_path: Path) -> None:
+def test_tables_are_the_golden_ones(tmp_path):
     written = report.collect([attribute_runs.write(tmp_path)])
     assert not [problem for problem in written.problems if problem.lost]
     found = [*layouts(), ("From result files", tables.document(written).grids)]
@@ -187,7 +182,7 @@ def test_tables_are_the_golden_ones(tmp_path: Path) -> None:
     golden.same("compmctg.txt", "\n\n".join(texts) + "\n")
 
 
-def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> None:
+def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means():
     runs = [run(spec, halves(80 + number, 60 - number)) for number, spec in enumerate(YELP)]
     rows, _ = comparisons(resampled(runs))
     original = together(run(specs("yelp", "original")[0], {"mctg_acc": 80.0}))
@@ -198,7 +193,7 @@ def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means() -> No
     assert "CompMCTG Yelp, ACD: Accuracy" in found.svg
 
 
-def write_discrimination(folder: Path, split: str) -> None:
+def write_discrimination(folder, split):
     """Write a result of a system that errs on the first text alone."""
     spec = COMPMCTG.find(SetName("compmctg", "compmctg_mini", "discrimination", split))
     asked = COMPMCTG.load(spec.name).test.samples[:24]
@@ -220,7 +215,7 @@ def write_discrimination(folder: Path, split: str) -> None:
     table_runs.write_rows(folder, spec.task, split, rows, aspect="compmctg", metadata=metadata)
 
 
-def test_tables_of_splits_and_a_sample_are_shown_as_in_the_golden_file(tmp_path: Path) -> None:
+def test_tables_of_splits_and_a_sample_are_shown_as_in_the_golden_file(tmp_path):
     for split in ("acd_0", "acd_1"):
         write_discrimination(tmp_path / split, split)
     found = Document("", tuple(grids(*report.collect([tmp_path]).tables)))

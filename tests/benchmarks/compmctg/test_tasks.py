@@ -1,27 +1,23 @@
 """CompMCTG's task files: which there are, that they are current, and what they ask."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 from zlib import crc32
 
 import pytest
 from lm_eval import simple_evaluate
-from lm_eval.api.instance import Instance
 
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import prompts_of
-from tests.conftest import Patch
 from tests.support.scripted import ScriptedLM
 
 MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
 
 
-def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+def run(model, name=MINI, **more):
     """Return lm-eval's results and samples of a task; ``metadata`` is that of the command line."""
     given = {"prompt_style": "causal", **more.pop("metadata", {})}
     found: dict[str, Any] = simple_evaluate(
@@ -35,8 +31,8 @@ def run(model: object, name: str = MINI, **more: Any) -> dict[str, Any]:  # noqa
     return found
 
 
-def test_a_text_is_drawn_after_its_codes_and_beginning(checkpoint: Callable[..., Path]) -> None:
-    def texts(size: int, split: int | None = None, **more: Any) -> list[str]:  # noqa: ANN401
+def test_a_text_is_drawn_after_its_codes_and_beginning(checkpoint):
+    def texts(size, split=None, **more):
         model = SporHF(pretrained=str(checkpoint("gpt2")), device="cpu", batch_size=size)
         metadata = {"model_type": "spor-hf"} | ({} if split is None else {"split": split})
         found = run(model, limit=6, metadata=metadata, **more)["samples"][MINI]
@@ -50,8 +46,8 @@ def test_a_text_is_drawn_after_its_codes_and_beginning(checkpoint: Callable[...,
     assert found != texts(4, gen_kwargs="sampling_seed=2")
 
 
-def test_an_untuned_model_writes_once_and_is_read_under_every_split() -> None:
-    def written(request: Instance) -> str:
+def test_an_untuned_model_writes_once_and_is_read_under_every_split():
+    def written(request):
         things = ("soup", "song", "train")
         return f" the {things[crc32(request.arguments[0].encode()) % 3]} was lovely."
 
@@ -74,7 +70,7 @@ def test_an_untuned_model_writes_once_and_is_read_under_every_split() -> None:
     assert not [score for score in original if score.endswith("_comp,none")]
 
 
-def test_demonstrations_are_of_the_combination_or_of_others() -> None:
+def test_demonstrations_are_of_the_combination_or_of_others():
     found = run("dummy", limit=24, num_fewshot=5, metadata={"split": 0})
     for each in found["samples"][MINI]:
         prompt, doc = each["arguments"][0][0], each["doc"]
@@ -96,7 +92,7 @@ def test_demonstrations_are_of_the_combination_or_of_others() -> None:
     assert all(turn.startswith("Input: sentiment-") for turn in turns[:-2:2])
 
 
-def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations() -> None:
+def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations():
     result = run("dummy", DISCRIMINATION, metadata={"split": "acd_0"}, num_fewshot=2, limit=24)
     scores, logged = (result[key][DISCRIMINATION] for key in ("results", "samples"))
     assert scores["disc_acc,none"] == pytest.approx(sum(e["disc_acc"] for e in logged) / 24)
@@ -121,7 +117,7 @@ MORE: list[tuple[dict[str, Any], type[SporError]]] = [
 ]
 
 
-def test_a_split_that_is_missing_or_unknown_is_refused(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_split_that_is_missing_or_unknown_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPMCTG_DATA_DIR", str(tmp_path))
     for more, error in MORE:
         with pytest.raises(error) as caught:

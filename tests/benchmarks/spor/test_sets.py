@@ -6,9 +6,7 @@ That the strict sets satisfy every requirement is shown in `tests/aspects/test_c
 import hashlib
 import json
 import random
-from collections.abc import Iterable
 from functools import cache
-from pathlib import Path
 from types import NoneType
 from typing import Any
 
@@ -29,10 +27,8 @@ from spor_tasks.core.sample import (
     CorpusSamples,
     Hidden,
     Orders,
-    Sample,
     SampleMaker,
     SetName,
-    SplitPair,
 )
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
@@ -40,7 +36,6 @@ from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.corpora.sources import Repository
 from spor_tasks.corpora.webnlg import reader as webnlg
-from tests.conftest import Patch
 from tests.oracles.productivity import Method
 from tests.oracles.productivity import published as published_way
 from tests.support.soak import soak, some
@@ -61,7 +56,7 @@ RELEASE = {
 
 
 @pytest.fixture
-def release(tmp_path: Path, monkeypatch: Patch) -> Path:
+def release(tmp_path, monkeypatch):
     """A folder with sets of ours but for Match; the commit is made to hold all of them."""
     manifest = {}
     for name, sample in RELEASE.items():
@@ -75,11 +70,11 @@ def release(tmp_path: Path, monkeypatch: Patch) -> Path:
     return tmp_path
 
 
-def load() -> SplitPair:
+def load():
     return published.load(SetName("order_invariance", "e2e", "published", "cwio"))
 
 
-def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
+def test_every_released_file_that_is_asked_for_is_in_the_manifest():
     asked = {
         published.path(published.file_name(split, spec.name))
         for spec in RELEASED
@@ -92,7 +87,7 @@ def test_every_released_file_that_is_asked_for_is_in_the_manifest() -> None:
 
 
 @pytest.mark.usefixtures("release")
-def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt() -> None:
+def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt():
     pair = load()
     assert [split.name for split in pair.splits] == ["original", "match", "test"]
     known = json.loads(published.REBUILT.read_bytes())
@@ -102,7 +97,7 @@ def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt() -> None:
     assert pair.test.samples == (original,)
 
 
-def test_an_edited_set_is_refused_and_named(release: Path) -> None:
+def test_an_edited_set_is_refused_and_named(release):
     for name in (MATCH, "train_e2e_order-invariance_original"):
         path = release / published.path(name)
         files.write_rows(path, [codec.to_row(make(FACTS, ["A text."], name="Crow"))])
@@ -113,7 +108,7 @@ def test_an_edited_set_is_refused_and_named(release: Path) -> None:
 
 
 @pytest.mark.usefixtures("release")
-def test_what_is_rebuilt_must_be_the_released_file(monkeypatch: Patch) -> None:
+def test_what_is_rebuilt_must_be_the_released_file(monkeypatch):
     path = published.path(MATCH)
     manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
@@ -124,7 +119,7 @@ def test_what_is_rebuilt_must_be_the_released_file(monkeypatch: Patch) -> None:
 
 @pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize("corpus", some(reversed(published.CORPORA), 1))
-def test_the_real_sets_have_their_own_digests(corpus: str) -> None:
+def test_the_real_sets_have_their_own_digests(corpus):
     found = {  # parts share arms
         published.path(published.file_name(split.name, spec.name)): split.samples
         for spec in RELEASED
@@ -144,12 +139,12 @@ Row = dict[str, Any]
 
 
 @cache
-def train_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
+def train_of(corpus, folder):
     return webnlg.read_train(folder) if corpus == "webnlg" else e2e.read_train(folder)
 
 
 @cache
-def held_out_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
+def held_out_of(corpus, folder):
     if corpus == "e2e":
         return e2e.read_test(folder)
     # Those of which some training sample has every (predicate, object) [code].
@@ -158,16 +153,16 @@ def held_out_of(corpus: str, folder: Path) -> tuple[Sample, ...]:
     return tuple(s for s in samples if known.issuperset(unit[1:] for unit in s.units))
 
 
-def is_released(name: str, samples: Iterable[Sample]) -> bool:
+def is_released(name, samples):
     content = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
     return sources.blob_id(content) == sources.SPOR.files()[published.path(name)].blob
 
 
-def rows_of(samples: Iterable[Sample]) -> list[Row]:
+def rows_of(samples):
     return [json.loads(files.encode_row(codec.to_row(sample))) for sample in samples]
 
 
-def released_rows(folder: Path, name: str) -> list[Row]:
+def released_rows(folder, name):
     return [row for _, row in files.read_rows(folder / published.path(name))]
 
 
@@ -183,8 +178,8 @@ def released_rows(folder: Path, name: str) -> list[Row]:
     ],
 )
 def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
-    data_dir: Path, corpus: str, threshold: int, visible_sha256: str
-) -> None:
+    data_dir, corpus, threshold, visible_sha256
+):
     train, test = train_of(corpus, data_dir), held_out_of(corpus, data_dir)
     rebuilt = productivity.build(train, test, threshold, choose=published_way(WAYS[corpus]))
     sets = f"{corpus}_productivity_N={threshold}"
@@ -200,8 +195,8 @@ def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
 
 
 @pytest.mark.parametrize("corpus", WAYS)
-def test_order_invariance_is_rebuilt_but_for_orders(data_dir: Path, corpus: str) -> None:
-    def without_inputs(rows: Iterable[Row]) -> list[Row]:
+def test_order_invariance_is_rebuilt_but_for_orders(data_dir, corpus):
+    def without_inputs(rows):
         return [{key: row[key] for key in row if not key.startswith("input_")} for row in rows]
 
     test = held_out_of(corpus, data_dir)
@@ -212,14 +207,14 @@ def test_order_invariance_is_rebuilt_but_for_orders(data_dir: Path, corpus: str)
     assert without_inputs(ours) == without_inputs(main)
 
 
-def test_rule_learnability_is_rebuilt_but_for_the_drawn(data_dir: Path) -> None:
+def test_rule_learnability_is_rebuilt_but_for_the_drawn(data_dir):
     """Drawn are the name, the place nearby and the order of the units of E2E."""
     samples = hide_entities(held_out_of("webnlg", data_dir))
     assert is_released("test_webnlg_rule-learnability", samples)
     theirs = released_rows(data_dir, "test_e2e_rule-learnability")
     ours = rows_of(hide_values(train_of("e2e", data_dir), random.Random(0)))
 
-    def fixed(row: Row) -> tuple[object, ...]:
+    def fixed(row):
         units = [pair for pair in sorted(row["data"]) if pair[0] != "near"]
         return [*row["replaced_kv_pair"].items()], units
 
@@ -250,9 +245,7 @@ TESTS = {"webnlg": [219, 153, 99, 1_559, 1_614], "e2e": [1_314, 1_002, 477, 1_62
 
 
 @pytest.mark.parametrize("corpus", SIZES)
-def test_corpora_and_released_sets_are_as_large_as_the_paper_says(
-    corpus: str, data_dir: Path
-) -> None:
+def test_corpora_and_released_sets_are_as_large_as_the_paper_says(corpus, data_dir):
     read: CorpusSamples = registry().get("corpus", corpus).read(data_dir)
     # The paper counts test samples whose triples are partly unknown.
     test = held_out_of(corpus, data_dir)
@@ -280,9 +273,7 @@ def test_corpora_and_released_sets_are_as_large_as_the_paper_says(
         soak("rule_learnability", None, 1_584),
     ],
 )
-def test_only_samples_of_unknown_triples_are_missing(
-    aspect: str, part: str | None, count: int
-) -> None:
+def test_only_samples_of_unknown_triples_are_missing(aspect, part, count):
     released, pair = (
         SPOR.load(SetName(aspect, "webnlg", protocol, part)) for protocol in ("published", "strict")
     )
@@ -298,7 +289,7 @@ def test_only_samples_of_unknown_triples_are_missing(
     assert all(isinstance(sample.challenge, kind) for sample in pair.test.samples)
 
 
-def test_a_list_of_samples_is_of_one_corpus_in_its_order() -> None:
+def test_a_list_of_samples_is_of_one_corpus_in_its_order():
     with pytest.raises(SplitError, match="made of other samples") as caught:
         shipped.load("e2e", MINI.read().samples)
     assert caught.value.where == "systematicity_e2e: atom"

@@ -20,15 +20,15 @@ OTHERS = "1e|1e+|e5|.|none|true|false|True|0x1|1,000|1_0|a|١| "
 CELLS = f"{NUMBERS}|{LONG}|{HUGE}|{MISSING}|{OTHERS}".split("|")
 
 
-def in_pandas(text: str) -> pd.DataFrame:
+def in_pandas(text):
     return pd.read_csv(io.StringIO(text), sep="#")
 
 
-def as_text(table: Table) -> str:
+def as_text(table):
     return "".join("#".join(row) + "\n" for row in (table.header, *table.rows))
 
 
-def check(table: Table, frame: pd.DataFrame) -> None:
+def check(table, frame):
     ours = typed(table)
     assert [column.name for column in ours.columns] == list(frame.columns)
     assert ours.size == len(frame)
@@ -48,24 +48,24 @@ def check(table: Table, frame: pd.DataFrame) -> None:
 
 
 @given(st.lists(st.sampled_from(CELLS) | st.floats().map(repr), min_size=1, max_size=4))
-def test_a_column_is_typed_as_pandas_does(cells: list[str]) -> None:
+def test_a_column_is_typed_as_pandas_does(cells):
     table = Table(("a", "b"), tuple((cell, "z") for cell in cells))
     check(table, in_pandas(as_text(table)))
 
 
 @given(st.lists(st.sampled_from(["a", "a.1", "a.2", "a.1.1", "Unnamed: 1", ""]), min_size=2))
-def test_names_differ_as_those_of_pandas(header: list[str]) -> None:
+def test_names_differ_as_those_of_pandas(header):
     table = Table(tuple(header), (tuple("1" for _ in header),))
     check(table, in_pandas(as_text(table)))
 
 
 @pytest.mark.parametrize("cells", [["9" * 19, "1"], ["9" * 5000], ["-" + "9" * 19], ["0" * 200]])
-def test_whole_numbers_beyond_64_bits_are_neither_numbers_nor_texts(cells: list[str]) -> None:
+def test_whole_numbers_beyond_64_bits_are_neither_numbers_nor_texts(cells):
     [column] = typed(Table(("n",), tuple((cell,) for cell in cells))).columns
     assert column.kind is Kind.OTHER
 
 
-def test_odd_tables_are_typed() -> None:
+def test_odd_tables_are_typed():
     short = typed(Table(("a", "b"), (("1", "x"), ("2",))))
     assert (short.columns[1].values, short.ragged) == (("x", None), False)
     assert typed(Table(("a",), (("1",), ("2", "3")))).ragged

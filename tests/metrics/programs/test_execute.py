@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -14,7 +13,6 @@ from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.operators import OPERATORS
-from tests.metrics.programs.conftest import Typed
 from tests.support import golden
 
 HEADER = ("year", "name", "place", "points", "note")
@@ -81,11 +79,11 @@ VERDICTS |= {f"only{{filter_eq{{all_rows; name; {'a' * 1000}$}}}}": None}  # too
 
 
 @pytest.mark.parametrize("program", VERDICTS)
-def test_a_program_has_a_verdict_and_a_broken_one_has_none(program: str) -> None:
+def test_a_program_has_a_verdict_and_a_broken_one_has_none(program):
     assert verdict(program, CITIES) is VERDICTS[program]
 
 
-def test_verdicts_about_odd_tables() -> None:
+def test_verdicts_about_odd_tables():
     twice = Table(("a", "a", "b # c"), (("1", "x", "3 # 4"),))
     missing = Table(("a", "b"), (("1", "x"), ("2", ""), ("3", "")))
     for table, program, expected in (
@@ -105,7 +103,7 @@ REPEATED = (".*" * 12 + "b", "a?" * 28 + "a" * 28, "|" * 200 + "a*b", "(" * 400)
 
 @pytest.mark.parametrize("value", [*SLOW.split(","), *REPEATED])
 @pytest.mark.parametrize("length", [28, 3000])
-def test_a_text_that_is_a_slow_regular_expression_takes_no_time(value: str, length: int) -> None:
+def test_a_text_that_is_a_slow_regular_expression_takes_no_time(value, length):
     table = typed(Table(("a", "b"), (("a" * length, "x"),)))
     start = process_time()
     verdict(f"only{{filter_eq{{all_rows; a; {value}}}}}", table)
@@ -119,12 +117,12 @@ BYTES = st.binary(max_size=80).map(lambda drawn: drawn.decode("utf-8", errors="s
 
 
 @given(BYTES | st.lists(PIECES, max_size=40).map(" ".join))
-def test_random_bytes_and_pieces_never_raise(program: str) -> None:
+def test_random_bytes_and_pieces_never_raise(program):
     assert verdict(program, CITIES) in {True, False, None}
 
 
 @given(st.data())
-def test_random_cells_never_raise(data: st.DataObject) -> None:
+def test_random_cells_never_raise(data):
     row = st.tuples(*[st.text(max_size=8)] * len(NAMES))
     table = typed(Table(NAMES, tuple(data.draw(st.lists(row, max_size=4)))))
     assert verdict(as_text(data.draw(trees("b"))), table) in {True, False, None}
@@ -141,13 +139,13 @@ GIVES["b"] = [name for name in OPERATORS if name not in GIVES["r"] + GIVES["v"]]
 ENDS: dict[str, list[Any]] = {"r": ["all_rows"], "v": VALUES, "b": [["only", "all_rows"]]}
 
 
-def trees(kind: str, depth: int = 3) -> st.SearchStrategy[Any]:
+def trees(kind, depth=3):
     if kind == "c":
         return st.sampled_from(NAMES)
     if depth == 0:
         return st.sampled_from(ENDS[kind])
 
-    def call(name: str) -> st.SearchStrategy[Any]:
+    def call(name):
         takes = OPERATORS[name].takes
         kinds = "vv" if takes == "*" else takes
         return st.tuples(st.just(name), *(trees(each, depth - 1) for each in kinds)).map(list)
@@ -156,12 +154,12 @@ def trees(kind: str, depth: int = 3) -> st.SearchStrategy[Any]:
     return calls if kind == "b" else st.one_of(st.sampled_from(ENDS[kind]), calls)
 
 
-def as_text(tree: Any) -> str:  # noqa: ANN401 - a text or a list
+def as_text(tree):
     return tree if isinstance(tree, str) else f"{tree[0]}{{{'; '.join(map(as_text, tree[1:]))}}}"
 
 
 @pytest.mark.parametrize(("name", "rows"), [("programs_search", 5786), ("programs_bootstrap", 375)])
-def test_published_verdicts(typed_table: Typed, golden_dir: Path, name: str, rows: int) -> None:
+def test_published_verdicts(typed_table, golden_dir, name, rows):
     """Where the published code raises an error, ours has no verdict."""
     records = golden.read(golden_dir / "logicnlg", name, rows=rows)
     ours = [verdict(each["program"], typed_table(each["table_id"])) for each in records]
@@ -170,7 +168,7 @@ def test_published_verdicts(typed_table: Typed, golden_dir: Path, name: str, row
     ]
 
 
-def test_numbers_of_published_verdicts(typed_table: Typed, logicnlg_dir: Path) -> None:
+def test_numbers_of_published_verdicts(typed_table, logicnlg_dir):
     tables = json.loads((logicnlg_dir / "data/bootstrap.json").read_bytes())
     counts = Counter(
         verdict(row[-1], typed_table(name)) for name, rows in tables.items() for row in rows

@@ -1,7 +1,6 @@
 """The search for programs, as published and with limits, and the programs that fit a sentence."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +13,6 @@ from spor_tasks.metrics.programs.operators import OPERATORS
 from spor_tasks.metrics.programs.ranking import KINDS, fit
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import Limits, Stop
-from tests.metrics.programs.conftest import Typed
 from tests.support import golden
 from tests.support.damage import SOAK
 from tests.support.linked import linked, mentions
@@ -33,14 +31,14 @@ COUNT = linked(sentence="there be <COUNT0> team in <ENTITY0> .", numbers=((None,
 FAST = Limits(states=5000)
 
 
-def test_a_search_without_links_or_with_an_unknown_column_finds_nothing() -> None:
+def test_a_search_without_links_or_with_an_unknown_column_finds_nothing():
     assert search(GAMES, linked()).stop is Stop.EMPTY
     assert search(typed(Table((), ())), linked()).programs == ()
     unknown = replace(MOST, text_columns=("coach",), texts=(("coach", "bo"),))
     assert search(GAMES, unknown, FAST).programs == ()
 
 
-def test_the_verdict_of_a_program_is_that_of_its_text() -> None:
+def test_the_verdict_of_a_program_is_that_of_its_text():
     for sentence, program in (
         (MOST, "eq{bo; hop{argmax{all_rows; points}; team}}"),
         (COUNT, "eq{2; count{filter_eq{all_rows; city; oslo}}}"),
@@ -55,9 +53,7 @@ NUMBERS = st.tuples(st.sampled_from(["points", None]), st.floats() | st.integers
 
 
 @given(st.lists(TEXTS, max_size=2), st.lists(NUMBERS, max_size=2))
-def test_any_link(
-    texts: list[tuple[str, str]], numbers: list[tuple[str | None, float | str]]
-) -> None:
+def test_any_link(texts, numbers):
     sentence = linked(
         sentence="and all the first not <ENTITY0> be more than at most after average none total .",
         tags=("JJS", "JJR"),
@@ -69,7 +65,7 @@ def test_any_link(
     assert result == again
 
 
-def test_each_limit_ends_a_search_and_the_first_programs_remain() -> None:
+def test_each_limit_ends_a_search_and_the_first_programs_remain():
     whole = search(GAMES, MOST, FAST)
     for limits, stop in (
         (Limits(steps=1), Stop.STEPS),
@@ -104,19 +100,19 @@ ABOVE_3 = "count{filter_greater{all_rows; points; 3}}"
         ("the points of ann are 3", f"eq{{3; {ANN}}}", "eq{3; count{all_rows}}"),
     ],
 )
-def test_a_program_fits_by_the_words_of_a_sentence(sentence: str, better: str, worse: str) -> None:
+def test_a_program_fits_by_the_words_of_a_sentence(sentence, better, worse):
     assert fit(sentence, better) > fit(sentence, worse)
     assert fit(sentence, better) == fit(sentence, f"{better}=True")
 
 
 @pytest.mark.parametrize("sentence", ["", "\0", "most " * 1000])
 @pytest.mark.parametrize("program", ["", "{", "eq{1; 2}", "x{" * 70])
-def test_hostile_programs_and_sentences_have_numbers(sentence: str, program: str) -> None:
+def test_hostile_programs_and_sentences_have_numbers(sentence, program):
     assert isinstance(fit(sentence, program), float)
     assert frozenset().union(*KINDS.values()) <= OPERATORS.keys()
 
 
-def test_programs_are_those_of_the_published_search(typed_table: Typed, golden_dir: Path) -> None:
+def test_programs_are_those_of_the_published_search(typed_table, golden_dir):
     records = golden.read(golden_dir / "logicnlg", "search_trace", rows=373)
     whole = [record for record in records if "error" not in record]
     assert len(whole) == 310  # the others ran out of the recorder's time

@@ -18,14 +18,14 @@ from training.experiments.experiment import (
     SetsEntry,
     ShownModel,
 )
-from training.experiments.plan import Cell, choose, expand, load_experiment
+from training.experiments.plan import choose, expand, load_experiment
 
 FOLDER = REPOSITORY / "configs" / "experiments"
 KNOWN = {file.name for file in task_files.files()}
 MODELS = (ModelEntry("m", overrides=("model.path=some/base",)),)
 
 
-def arm_of(cell: Cell) -> str | None:
+def arm_of(cell):
     """Return the arm that a cell trains on or shows."""
     if cell.training:
         return cell.training.data.arm
@@ -33,7 +33,7 @@ def arm_of(cell: Cell) -> str | None:
     return arm if before else None
 
 
-def test_aspects_that_share_an_arm_share_its_training() -> None:
+def test_aspects_that_share_an_arm_share_its_training():
     """Rule learnability tests models tuned on Original, strict sets of the same ones."""
     sets = (
         SetsEntry("order_invariance", ("webnlg",), ("published", "strict")),
@@ -49,8 +49,8 @@ def test_aspects_that_share_an_arm_share_its_training() -> None:
     assert len(match) == 6
 
 
-def test_what_is_left_out_is_the_default_and_every_part() -> None:
-    def names(**settings: object) -> list[str]:
+def test_what_is_left_out_is_the_default_and_every_part():
+    def names(**settings):
         entry = SetsEntry(**settings)  # type: ignore[arg-type]
         found = expand(Experiment("x", (entry,), MODELS, untuned=False))
         first = named.find(entry.aspect, entry.corpora[0]).arms[0]
@@ -73,7 +73,7 @@ def test_what_is_left_out_is_the_default_and_every_part() -> None:
     assert names(**strict) == ["spor_systematicity_e2e_strict"]
 
 
-def test_twins_test_what_was_tuned_without_them() -> None:
+def test_twins_test_what_was_tuned_without_them():
     known = SetsEntry("systematicity", ("e2e",), arms=("atom",))
     found = expand(Experiment("x", (known, replace(known, protocols=("twin",))), MODELS))
     tasks = ("spor_systematicity_e2e", "spor_systematicity_e2e_twin")
@@ -81,7 +81,7 @@ def test_twins_test_what_was_tuned_without_them() -> None:
     assert all(cell.tasks == tasks for cell in found)
 
 
-def test_checkpoints_are_shown_demonstrations_of_each_arm_and_part() -> None:
+def test_checkpoints_are_shown_demonstrations_of_each_arm_and_part():
     shown = InContextConfig(models=(ShownModel(name="shown", path="some/model"),))
     cells = expand(Experiment("x", (SetsEntry("productivity", ("mini",)),), in_context=shown))
     assert all(cell.training is None for cell in cells)
@@ -95,7 +95,7 @@ def test_checkpoints_are_shown_demonstrations_of_each_arm_and_part() -> None:
     ]
 
 
-def write(folder: Path, text: str) -> Path:
+def write(folder, text):
     file = folder / "some.yaml"
     file.write_text(text)
     return file
@@ -127,7 +127,7 @@ LEAST = (
         ("models: [", "models: [{name: m}, ", "two models have the name m"),
     ],
 )
-def test_a_fault_is_named_with_its_place(old: str, new: str, named: str, tmp_path: Path) -> None:
+def test_a_fault_is_named_with_its_place(old, new, named, tmp_path):
     file = write(tmp_path, LEAST)
     assert len(expand(load_experiment(file))) == 3
     assert old in LEAST
@@ -137,7 +137,7 @@ def test_a_fault_is_named_with_its_place(old: str, new: str, named: str, tmp_pat
     assert caught.value.where is not None
 
 
-def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(tmp_path: Path) -> None:
+def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(tmp_path):
     (tmp_path / "models").mkdir()
     model = "{model: {path: base}, lora: {r: 2, lora_alpha: 2, lora_dropout: 0.2}}"
     (tmp_path / "models" / "tiny.yaml").write_text(model)
@@ -158,7 +158,7 @@ def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(tmp_
         load_experiment(write(tmp_path, LEAST), ["evaluation.limits=5"])
 
 
-def test_patterns_choose_cells_by_parts_of_their_names() -> None:
+def test_patterns_choose_cells_by_parts_of_their_names():
     cells = expand(Experiment("x", (SetsEntry("systematicity", ("mini", "e2e")),), MODELS))
     assert choose(cells, []) == cells
     assert {arm_of(cell) for cell in choose(cells, ["atom"])} == {"atom"}
@@ -193,7 +193,7 @@ TRAININGS = {
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.yaml")), ids=lambda file: file.stem)
-def test_a_file_names_each_cell_once_and_the_commands_of_its_header_are_valid(file: Path) -> None:
+def test_a_file_names_each_cell_once_and_the_commands_of_its_header_are_valid(file):
     experiment = load_experiment(file)
     cells = expand(experiment)
     assert len({cell.name for cell in cells}) == len(cells)

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +25,12 @@ from spor_tasks.results import runs
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
 from tests.support.strategies import VALUES, changed, places
-from tests.training.conftest import Bases
 from training import lora
 from training.__main__ import main
-from training.config import TrainingConfig
 from training.experiments import cells
 from training.experiments import run as workers
 from training.experiments.cells import look
-from training.experiments.experiment import Experiment, InContextConfig, ShownModel
+from training.experiments.experiment import InContextConfig, ShownModel
 from training.experiments.plan import Cell, expand, load_experiment
 from training.experiments.run import _gpu as gpu_of
 from training.experiments.run import plan, run
@@ -56,7 +53,7 @@ NAMES = [f"m/systematicity-mini-strict/{last}" for last in ("atom-0", "atom-1", 
 
 
 @pytest.fixture
-def file(base: Bases, tmp_path: Path) -> Path:
+def file(base, tmp_path):
     """Return the file of an experiment of three cells."""
     path = tmp_path / "tiny.yaml"
     path.write_text(TEXT.format(output=tmp_path / "runs", base=base("llama")))
@@ -64,12 +61,12 @@ def file(base: Bases, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def experiment(file: Path) -> Experiment:
+def experiment(file):
     return load_experiment(file)
 
 
 @pytest.fixture(scope="module")
-def finished(base: Bases, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(base, tmp_path_factory):
     """Return the folder of an experiment that ran to its end; nobody may write there."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "tiny.yaml").write_text(TEXT.format(output=folder / "runs", base=base("llama")))
@@ -80,14 +77,14 @@ def finished(base: Bases, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def done(monkeypatch):
     """Return the list in which every training and evaluation that is really done gets noted."""
     noted: list[str] = []
 
-    def note(kind: str) -> None:
+    def note(kind):
         plain = getattr(cells, f"_{kind}")
 
-        def noting(of: TrainingConfig | Cell, *how: Any, **more: Any) -> None:  # noqa: ANN401
+        def noting(of, *how, **more):
             folder = of.folder if isinstance(of, Cell) else of.output.parent
             noted.append(f"{kind} {folder.name}")
             plain(of, *how, **more)
@@ -99,11 +96,11 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return noted
 
 
-def statuses(experiment: Experiment) -> list[str]:
+def statuses(experiment):
     return [look(cell).status for cell in expand(experiment)]
 
 
-def test_an_experiment_is_done_once_and_then_reported(finished: Path, done: list[str]) -> None:
+def test_an_experiment_is_done_once_and_then_reported(finished, done):
     experiment = load_experiment(finished / "tiny.yaml")
     assert statuses(experiment) == ["done"] * 3
     printed = (finished / "printed.txt").read_text()
@@ -126,7 +123,7 @@ def test_an_experiment_is_done_once_and_then_reported(finished: Path, done: list
 
 
 @pytest.fixture
-def copy(finished: Path, tmp_path: Path) -> Iterator[Experiment]:
+def copy(finished, tmp_path):
     """Return the experiment with the finished one's folder, which may be spoilt."""
     kept = Path(shutil.copytree(finished / "runs", tmp_path / "kept"))
     yield load_experiment(finished / "tiny.yaml")
@@ -134,7 +131,7 @@ def copy(finished: Path, tmp_path: Path) -> Iterator[Experiment]:
     shutil.copytree(kept, finished / "runs")
 
 
-def test_a_result_counts_if_whole_and_of_these_settings(copy: Experiment, done: list[str]) -> None:
+def test_a_result_counts_if_whole_and_of_these_settings(copy, done):
     assert statuses(copy) == ["done"] * 3
     limited = replace(copy, evaluation=replace(copy.evaluation, limit=3))
     assert statuses(limited) == ["partly", "partly", "missing"]
@@ -156,7 +153,7 @@ def test_a_result_counts_if_whole_and_of_these_settings(copy: Experiment, done: 
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.data())
-def test_any_manifest_of_an_adapter_leaves_a_plan(copy: Experiment, data: st.DataObject) -> None:
+def test_any_manifest_of_an_adapter_leaves_a_plan(copy, data):
     adapter = copy.folder / NAMES[0] / "adapter"
     good = read_manifest(adapter)
     way = data.draw(st.sampled_from(list(places(good))))
@@ -167,9 +164,7 @@ def test_any_manifest_of_an_adapter_leaves_a_plan(copy: Experiment, data: st.Dat
         write_manifest(adapter, good)
 
 
-def test_an_adapter_of_other_settings_is_an_error_and_stays(
-    copy: Experiment, done: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_adapter_of_other_settings_is_an_error_and_stays(copy, done, capsys):
     other = replace(copy, overrides=(*copy.overrides, "lora.r=4"))
     before = read_manifest(copy.folder / NAMES[0] / "adapter")
     assert not run(other, progress=False)
@@ -183,9 +178,7 @@ def test_an_adapter_of_other_settings_is_an_error_and_stays(
     assert statuses(other) == ["done", "conflict", "done"]
 
 
-def test_a_dry_run_only_lists_cells(
-    copy: Experiment, finished: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_only_lists_cells(copy, finished, capsys):
     file = finished / "tiny.yaml"
     shutil.rmtree(copy.folder / NAMES[1])
     (copy.folder / NAMES[2] / "error.txt").write_text("OSError: it was too bad\n\nTraceback …")
@@ -207,7 +200,7 @@ def test_a_dry_run_only_lists_cells(
     assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
 
 
-def test_a_cell_that_fails_is_named_and_others_are_done(file: Path, experiment: Experiment) -> None:
+def test_a_cell_that_fails_is_named_and_others_are_done(file, experiment):
     command = ["run", str(file), "seeds=[0]"]
     with patch.object(lora, "train", side_effect=KeyboardInterrupt):
         assert main(command) == 130
@@ -227,8 +220,8 @@ def test_a_cell_that_fails_is_named_and_others_are_done(file: Path, experiment: 
 
 
 def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    experiment, monkeypatch, capsys
+):
     chosen, ended = expand(experiment), iter([False, False, True])
     states = {cell.name: iter(["running", "done"]) for cell in chosen}
     monkeypatch.setattr(workers, "_SECONDS", 0)
@@ -241,7 +234,7 @@ def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
     assert f"{len(chosen)} done" in last
 
 
-def test_a_cell_belongs_to_a_worker_that_lives(experiment: Experiment, done: list[str]) -> None:
+def test_a_cell_belongs_to_a_worker_that_lives(experiment, done):
     endless = replace(experiment, overrides=(*experiment.overrides, "optimization.max_steps=9999"))
     (cell, *_) = expand(experiment)
     partial = experiment.folder / cell.name / ".adapter.partial"
@@ -260,7 +253,7 @@ def test_a_cell_belongs_to_a_worker_that_lives(experiment: Experiment, done: lis
     assert look(cell).status == "done"
 
 
-def start_rank(rank: int, port: int, arguments: list[str], printed: Path) -> int:
+def start_rank(rank, port, arguments, printed):
     """Be one of two processes as `accelerate launch` starts them."""
     os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
@@ -270,7 +263,7 @@ def start_rank(rank: int, port: int, arguments: list[str], printed: Path) -> int
         return main(arguments)
 
 
-def test_processes_that_share_a_cell_do_what_one_does(file: Path, tmp_path: Path) -> None:
+def test_processes_that_share_a_cell_do_what_one_does(file, tmp_path):
     """Five pairs in steps of four: one process has no share of the last step.
 
     That the two pack their pairs, and the one does not, makes no difference either.
@@ -302,9 +295,7 @@ def test_processes_that_share_a_cell_do_what_one_does(file: Path, tmp_path: Path
     assert not list(cell.folder.glob("*.unfinished"))
 
 
-def test_workers_that_cannot_be_started_are_an_error(
-    experiment: Experiment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_cannot_be_started_are_an_error(experiment, monkeypatch):
     """Submitit knows no such setting; a launched process starts none."""
     strange = replace(experiment, slurm={"slurm_partitoin": "gpu"})
     with pytest.raises(ConfigError, match=r"^slurm: "):
@@ -314,9 +305,7 @@ def test_workers_that_cannot_be_started_are_an_error(
         run(experiment, workers=2)
 
 
-def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
-    experiment: Experiment, base: Bases, done: list[str]
-) -> None:
+def test_a_checkpoint_is_shown_demonstrations_and_not_trained(experiment, base, done):
     shown = InContextConfig(
         models=(ShownModel(name="shown", path=str(base("llama"))),),
         shots=3,
@@ -338,9 +327,7 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(
     ("named", "expected"),
     [("4,6", ["4", "6", "4", "6"]), ("MIG-1", ["MIG-1"] * 4), (None, ["0", "1", "2", "0"])],
 )
-def test_workers_get_gpus_of_their_own_while_there_are_any(
-    named: str | None, expected: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_get_gpus_of_their_own_while_there_are_any(named, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if named:
@@ -348,9 +335,7 @@ def test_workers_get_gpus_of_their_own_while_there_are_any(
     assert [gpu_of(number) for number in range(4)] == expected
 
 
-def test_slurm_gets_the_settings_of_the_file(
-    experiment: Experiment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slurm_gets_the_settings_of_the_file(experiment, tmp_path, monkeypatch):
     """Commands stand for Slurm's: one keeps what is submitted, the other has it all done."""
     commands = {
         "srun": "exit 1",
