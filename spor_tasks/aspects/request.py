@@ -148,8 +148,8 @@ def _written(request: Request, place: Path) -> Answer:
     _refuse(request, "has no effect on sets that are built", *_BUILDING)
     pair, manifest = folder.read_sets(place), read_manifest(place, folder.MANIFEST)
     name = pair.name
-    asked = (request.aspect, request.protocol or name.protocol, request.part or name.part)
-    if asked != (name.aspect, name.protocol, name.part):
+    requested = (request.aspect, request.protocol or name.protocol, request.part or name.part)
+    if requested != (name.aspect, name.protocol, name.part):
         raise ConfigError(
             f"has the sets {name}",
             where=place,
