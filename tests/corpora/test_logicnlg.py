@@ -17,6 +17,7 @@ from spor_tasks.corpora.logicnlg import read_outputs, reader
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import (
     MOST_TOKENS,
+    cells_of_columns,
     in_variant,
     linearize,
     linked_columns,
@@ -52,6 +53,12 @@ def test_a_prompt_shows_the_linked_columns_or_the_whole_table():
     assert "| oslo ås | 7 | 1.5 |" in text
     assert 'the columns "city" and "people"' in text
     assert 'Use the column "area"' in linearize(sample(2), "instruction")
+
+
+def test_a_row_that_is_too_short_has_no_cell_in_the_last_columns():
+    short = replace(sample(0, 2), context={"table": Table(TABLE.header, (*TABLE.rows, ("x",)))})
+    columns = [*cells_of_columns(short)]
+    assert [len(column) for column in columns] == [len(TABLE.rows) + 2, len(TABLE.rows) + 1]
 
 
 def test_a_table_is_read_with_the_text_in_quotation_marks():

@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 from tokenizers.decoders import ByteLevel
 from transformers import GenerationConfig
 
+from spor_tasks.evaluation import generation
 from spor_tasks.evaluation.generation import Seeded, SeededSampling, TemplateFirst, template_first
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
@@ -118,6 +119,12 @@ def draw(seeds, step=0, **how):
 def frequencies(drawn):
     counts = Counter(drawn)
     return [counts[token] for token in range(len(PROBABILITIES))]
+
+
+def test_random_bits_are_those_of_splitmix64():
+    """Its published first outputs for the seed 0, whose state grows by the same number each."""
+    found = [number % 2**64 for number in generation._mixed(torch.tensor([1, 2, 3])).tolist()]
+    assert found == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
 
 
 @pytest.mark.parametrize("by", ["seed", "step"])

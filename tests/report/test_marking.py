@@ -245,6 +245,8 @@ def test_of_a_large_table_the_part_around_highlighted_cells_is_rows_shown():
     everywhere = rows_shown(cell_runs.of_cells(cells, [[row, 3] for row in range(100)]))
     assert len(everywhere) == MOST_ROWS + 1
     assert everywhere[-1] == 100 - MOST_ROWS
+    narrow = rows_shown(cell_runs.of_cells([["x"]] * MOST_ROWS, [[MOST_ROWS - 1, 0]]))
+    assert [type(row) for row in narrow] == [tuple] * MOST_ROWS
     (row,) = rows_shown(cell_runs.of_cells([[["x" * 9_999, False, 10**12, 10**12]]], [[0, 0]]))
     assert isinstance(row, tuple)
     assert [(len(cell.text), cell.columns, cell.rows) for cell in row] == [(501, 1000, 1)]
