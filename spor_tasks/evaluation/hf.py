@@ -175,16 +175,17 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return prompt, text
 
     def _is_ended(self, text: str, settings: Mapping[str, Any]) -> bool:
-        most: int = settings["max_gen_toks"]
-        return len(self.tok_encode(text, add_special_tokens=False)) < most
+        return len(self.tok_encode(text, add_special_tokens=False)) < self._most_new(settings)
+
+    def _most_new(self, settings: Mapping[str, Any]) -> int:
+        return int(normalize_gen_kwargs(dict(settings), self.max_gen_toks)["max_gen_toks"])
 
     def _room(self, settings: Mapping[str, Any]) -> int:
         """Return how many tokens of a prompt the model sees."""
         longest: int = self.max_length
         if self.backend == "seq2seq":
             return longest
-        completed = normalize_gen_kwargs(dict(settings), self.max_gen_toks)
-        return longest - int(completed["max_gen_toks"])
+        return longest - self._most_new(settings)
 
     def tok_batch_encode(
         self,

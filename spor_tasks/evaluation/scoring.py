@@ -264,8 +264,10 @@ def _parsed(
     if known_filters.logicnlg_published.__name__ not in filters:
         return rows
     tables = [row.sample.cluster for row in rows]
-    texts = known_filters.without_short([row.outputs[0] for row in rows], tables)
-    return [row._replace(outputs=[text]) for row, text in zip(rows, texts, strict=True)]
+    by_place = zip(*(row.outputs for row in rows), strict=True)
+    replaced = [known_filters.without_short(texts, tables) for texts in by_place]
+    by_row = zip(*replaced, strict=True)
+    return [row._replace(outputs=texts) for row, texts in zip(rows, by_row, strict=True)]
 
 
 def _judge(rows: Sequence[_Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:

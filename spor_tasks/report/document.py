@@ -254,11 +254,12 @@ def save(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str]
     """
     with writing(folder), ExitStack() as written:
         for name, content in files.items():
-            file = written.enter_context(atomic_write(folder / name))
             if isinstance(content, str):
                 content = content.encode(errors="backslashreplace")  # noqa: PLW2901 - as bytes
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            with writing(folder / name):
+                file = written.enter_context(atomic_write(folder / name))
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
         for name in outdated:
             (folder / name).unlink(missing_ok=True)

@@ -67,6 +67,14 @@ def test_an_impossible_threshold_is_refused_with_the_possible_ones():
         assert caught.value.remedy == "Use n4, or a larger corpus."
 
 
+def test_the_possible_thresholds_begin_at_one():
+    letters = corpus(pool([*"abcd" * 2, "ab", "cd"]), pool(["ac", "bd"]))
+    assert build.build(letters, "productivity", "n1").test.samples
+    with pytest.raises(SplitError) as caught:
+        build.build(letters, "productivity", "n2")
+    assert caught.value.remedy == "Use n1, or a larger corpus."
+
+
 def test_few_test_samples_are_a_hint_at_the_search():
     built = answer(Request(corpus="mini", aspect="systematicity", seed=1))
     few = replace(built.pair, test=replace(built.pair.test, samples=built.pair.test.samples[:35]))

@@ -18,6 +18,7 @@ from msgspec import to_builtins
 
 from spor_tasks import report
 from spor_tasks.core.codec import sample_of
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.report import browser, page, plots
@@ -136,6 +137,12 @@ def test_a_report_replaces_another_one_whole_or_not_at_all(written, tmp_path, mo
     assert not [*tmp_path.rglob("*.partial")]
     report.write([tmp_path / "runs"], tmp_path)
     assert [*(tmp_path / "plots").iterdir()] == [kept]
+    (tmp_path / report.PAGE).unlink()
+    (tmp_path / report.PAGE).mkdir()
+    with pytest.raises(ConfigError) as caught:
+        report.write([tmp_path / "runs"], tmp_path)
+    assert str(caught.value.where).endswith(report.PAGE)
+    assert not [*tmp_path.rglob("*.partial")]
 
 
 def test_text_stands_out_in_the_light_and_in_the_dark():

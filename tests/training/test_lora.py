@@ -21,6 +21,7 @@ from training import lora
 from training.bases import load_base, versions
 from training.batches import load_batch, target_loss
 from training.config import ModelConfig, load_config, settings_sha256, shared_settings
+from training.encoding import Rows
 from training.settings import to_dict
 
 FAST = ("lora.target_modules=all-linear", "lora.lora_dropout=0", "optimization.learning_rate=1e-2")
@@ -167,6 +168,11 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
     settings = json.loads((folder / "adapter_config.json").read_bytes())
     assert settings["target_modules"] == sorted(settings["target_modules"])
     assert (settings["r"], settings["lora_alpha"], settings["lora_dropout"]) == (8, 32.0, 0)
+
+
+def test_prompts_that_lose_their_end_are_counted_in_a_warning(caplog):
+    lora._log_plan(Rows((), too_long=0, cut=3), [])
+    assert caplog.messages == ["3 prompts are too long and lose the end of their table"]
 
 
 @pytest.mark.parametrize(("limit", "length"), [("null", 256), ("1000", 256), ("150", 100)])
