@@ -199,3 +199,10 @@ def test_words_are_not_logged_but_kept_by_a_copy():
     with pytest.raises(ResultError):
         Column.of([3.0], TOTALS)
     assert alone("dist_3", value("a b " * 50)) == 2 / 98
+
+
+def test_a_folder_of_classifiers_that_was_being_replaced_is_found(tmp_path):
+    (tmp_path / ".found.old").mkdir()
+    with pytest.raises(ConfigError, match="has no classifiers"):
+        mctg_readers.aspects(tmp_path / "found", "cpu", 1)
+    assert (tmp_path / "found").is_dir()

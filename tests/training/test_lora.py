@@ -170,9 +170,11 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
     assert (settings["r"], settings["lora_alpha"], settings["lora_dropout"]) == (8, 32.0, 0)
 
 
-def test_prompts_that_lose_their_end_are_counted_in_a_warning(caplog):
-    lora._log_plan(Rows((), too_long=0, cut=3), [])
-    assert caplog.messages == ["3 prompts are too long and lose the end of their table"]
+def test_pairs_steps_and_prompts_that_lose_their_end_are_counted(caplog):
+    with caplog.at_level(logging.INFO):
+        lora._log_plan(Rows((), too_long=0, cut=3), [])
+    cut = "3 prompts are too long and lose the end of their table"
+    assert caplog.messages == ["0 training pairs, 0 steps", cut]
 
 
 @pytest.mark.parametrize(("limit", "length"), [("null", 256), ("1000", 256), ("150", 100)])
