@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import LIMIT, divergence_of_counts
 from spor_tasks.aspects.productivity import threshold_of
-from spor_tasks.core.errors import SplitError
+from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
 from spor_tasks.text.normalize import display
 
@@ -57,7 +57,7 @@ def check(pair: SplitPair) -> CheckResult:
         case "rule_learnability":
             return _rule_learnability(pair)
     raise SplitError(
-        f"no aspect is called {pair.name.aspect!r}", remedy=f"Use one of {', '.join(ARMS)}."
+        f"there is no aspect {pair.name.aspect!r}", remedy=advice(pair.name.aspect, ARMS)
     )
 
 

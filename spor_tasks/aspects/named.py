@@ -3,7 +3,7 @@
 from functools import cache
 
 from spor_tasks.core.contracts import Sets, SetSpec, Splits
-from spor_tasks.core.errors import SplitError
+from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, SplitPair
 
@@ -47,11 +47,8 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
     name = " ".join(filter(None, [aspect, corpus, protocol, part]))
     asking = {spec.benchmark for spec in available() if spec.name.aspect == aspect}
     names = [spec.name for spec in available() if spec.benchmark in asking or not asking]
-    near = [name for name in names if name.corpus == corpus] or names
-    raise SplitError(
-        f"there is no split {name!r}",
-        remedy=f"There are {', '.join(map(str, near))}.",
-    )
+    of_corpus = [name for name in names if name.corpus == corpus] or names
+    raise SplitError(f"there is no split {name!r}", remedy=advice(name, of_corpus))
 
 
 def load(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from spor_tasks.aspects import build, check, folder, named, search, systematicity
 from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.core.digests import sha256_of
-from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
@@ -248,7 +248,7 @@ def read_own(name: str) -> CorpusSamples:
         raise ConfigError(
             "is neither the name of a corpus nor a file",
             where=name,
-            remedy=f"Use one of {', '.join(corpora())}, or your own JSON Lines file.",
+            remedy=f"{advice(name, corpora())} Or name your own JSON Lines file.",
         )
     corpus = _read_once(path, path.stat().st_mtime_ns)
     if corpus.name in corpora():

@@ -11,7 +11,7 @@ import msgspec
 
 from spor_tasks.benchmarks import published
 from spor_tasks.core.contracts import SetSpec
-from spor_tasks.core.errors import SplitError
+from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
 from spor_tasks.results.rows import Comparison
@@ -68,7 +68,7 @@ class DeclaredSets:
                 return each
         raise SplitError(
             f"there is no split {str(name)!r}",
-            remedy=f"There are {', '.join(str(each.name) for each in self.specs)}.",
+            remedy=advice(name, (each.name for each in self.specs)),
         )
 
     def load(self, name: SetName) -> SplitPair:

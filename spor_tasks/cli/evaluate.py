@@ -165,8 +165,7 @@ def _lm_eval_errors() -> Iterator[None]:
     import aiohttp
     import requests
 
-    from spor_tasks.evaluation.checks import LIST
-    from spor_tasks.harness import checkpoints
+    from spor_tasks.harness import checkpoints, task_files
 
     try:
         yield
@@ -175,7 +174,7 @@ def _lm_eval_errors() -> Iterator[None]:
             raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
         if "Tasks not found" not in str(error):
             raise
-        raise ConfigError(str(error), remedy=LIST) from error
+        raise ConfigError(str(error), remedy=task_files.LIST) from error
     except (requests.RequestException, aiohttp.ClientError) as error:
         raise ConfigError(
             f"the server failed: {error}",

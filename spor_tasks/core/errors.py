@@ -1,11 +1,12 @@
 """The errors this package raises on purpose: what is wrong, where, and what to do about it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 
 from spor_tasks.core.visible import visible
 
+_NEAREST = 3
 _MOST_LETTERS = 2_000  # of a line, which may quote what stands in a file
 
 
@@ -42,6 +43,19 @@ class SporError(Exception):
 def _line(text: str) -> str:
     short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
     return visible(re.sub(r"\s*\n\s*", " ", short))
+
+
+def advice(name: object, names: Iterable[object], others: str | None = None) -> str:
+    """Return the remedy for an unknown name: the three nearest names, then all, or ``others``."""
+    from rapidfuzz import fuzz, process, utils  # noqa: PLC0415 - slow to import
+
+    known, clean = tuple(map(str, names)), utils.default_process
+    everything = f"Use one of {', '.join(known)}."
+    if len(known) <= _NEAREST:
+        return everything
+    found = process.extract(str(name), known, scorer=fuzz.ratio, processor=clean, limit=_NEAREST)
+    nearest = ", ".join(each for each, *_ in found)
+    return f"The nearest names are {nearest}. {others or everything}"
 
 
 class CorpusError(SporError):

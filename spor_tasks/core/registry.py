@@ -11,7 +11,7 @@ from importlib import metadata, resources
 from pkgutil import resolve_name
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, advice
 
 Kind: TypeAlias = Literal["benchmark", "corpus", "metric", "objective"]
 
@@ -53,9 +53,7 @@ class Registry:
             ConfigError: the name is not registered, or its object cannot be imported.
         """
         if (kind, name) not in self._targets:
-            raise ConfigError(
-                f"there is no {kind} {name!r}", remedy=f"Use one of {', '.join(self.names(kind))}."
-            )
+            raise ConfigError(f"there is no {kind} {name!r}", remedy=advice(name, self.names(kind)))
         target = self._targets[kind, name]
         try:
             return _resolved(target)

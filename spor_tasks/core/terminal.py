@@ -6,8 +6,9 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import NoReturn, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
+from spor_tasks.core.errors import advice
 from spor_tasks.core.visible import visible
 
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
@@ -20,6 +21,11 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print what is wrong with the arguments, and exit."""
         super().error(visible(message))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - argparse's
+        if action.choices is not None and value not in action.choices:
+            what = f"there is no {value!r}. {advice(value, action.choices)}"
+            raise argparse.ArgumentError(action, what)
 
 
 @contextmanager

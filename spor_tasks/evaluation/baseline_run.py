@@ -51,12 +51,9 @@ def run(
         CorpusError: the data of a task is missing.
     """
     baseline = baselines.find(name)
-    if unknown := [each for each in names if not task_files.expand([each])]:
-        raise ConfigError(
-            f"{unknown[0]!r} is not a task", remedy="`spor tasks list` names the tasks."
-        )
+    files = task_files.find(names)
     held_out = held_out or baseline.looks_at == "reference"
-    suited = [file for file in task_files.expand(names) if suits(baseline, file, held_out=held_out)]
+    suited = [file for file in files if suits(baseline, file, held_out=held_out)]
     if not suited:
         raise ConfigError(
             f"{name} does not suit {', '.join(names)}",

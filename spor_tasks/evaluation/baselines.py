@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
@@ -145,7 +145,5 @@ def find(name: str) -> Baseline:
         ConfigError: the baseline is unknown.
     """
     if name not in BASELINES:
-        raise ConfigError(
-            f"{name!r} is not a baseline", remedy=f"Use one of {', '.join(BASELINES)}."
-        )
+        raise ConfigError(f"there is no baseline {name!r}", remedy=advice(name, BASELINES))
     return BASELINES[name]

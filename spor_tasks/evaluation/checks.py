@@ -1,19 +1,16 @@
 """Checks of an evaluation before it loads a model, which may take minutes."""
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
 from lm_eval.config.evaluate_config import EvaluatorConfig
+from rapidfuzz import fuzz, process
 
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import checkpoints, plan, task_files
 from spor_tasks.harness.backends import MODEL_TYPE, backend
 from spor_tasks.harness.task_files import TaskFile
-
-LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
-"""What to type to see the names of tasks."""
 
 
 def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
@@ -50,7 +47,7 @@ def task_names(settings: EvaluatorConfig) -> list[str]:
     """
     listed: Any = settings.tasks if isinstance(settings.tasks, list) else [settings.tasks]
     if not listed or not all(isinstance(each, str) for each in listed):
-        raise ConfigError("must be names of tasks", where="tasks", remedy=LIST)
+        raise ConfigError("must be names of tasks", where="tasks", remedy=task_files.LIST)
     return [name for each in listed for name in each.split(",")]
 
 
@@ -80,14 +77,10 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
     """Refuse a misspelt name of our tasks at once; lm-eval would take seconds to find it."""
     ours = task_files.names()
     for name in names:
-        close = difflib.get_close_matches(name, ours, cutoff=0.75)
+        is_close = process.extractOne(name, ours, scorer=fuzz.ratio, score_cutoff=75)
         is_pattern = any(char in name for char in "*?[") or name.endswith(".yaml")
-        if name not in ours and close and not is_pattern and not has_others:
-            raise ConfigError(
-                f"{name!r} is not a task",
-                where="tasks",
-                remedy=f"Did you mean {' or '.join(close)}? {LIST}",
-            )
+        if name not in ours and is_close and not is_pattern and not has_others:
+            raise task_files.unknown(name)
 
 
 def _check_numbers(settings: EvaluatorConfig, tasks: Sequence[TaskFile]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.errors import ConfigError, advice
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -19,6 +20,10 @@ FOLDER = Path(__file__).parent.parent / "tasks"
 
 TEMPLATES = FOLDER / "spor"
 """The folder of the templates that task files include."""
+
+
+LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
+"""What to type to see the names of tasks."""
 
 
 class TaskFile(NamedTuple):
@@ -70,6 +75,25 @@ def expand(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
     """
     matched = set(matching(patterns))
     return tuple(file for file in files() if not matched.isdisjoint((file.name, *file.tags)))
+
+
+def find(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
+    """Return the files as :func:`expand` does.
+
+    Raises:
+        ConfigError: one of the names or patterns is not of our tasks.
+    """
+    found = {pattern: expand([pattern]) for pattern in patterns}
+    for pattern, of_pattern in found.items():
+        if not of_pattern:
+            raise unknown(pattern)
+    return expand(found)
+
+
+def unknown(name: str) -> ConfigError:
+    """Return the error that no task has a name."""
+    what = f"{name!r} is not a task"
+    return ConfigError(what, where="tasks", remedy=advice(name, names(), LIST))
 
 
 def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.contracts import Gap, of_twin
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError, ResultError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.groups import (
@@ -262,11 +262,9 @@ def score_info(name: str) -> ScoreInfo:
             totals=Less(first.totals, second.totals),
         )
     if not (info := known_info(name)):
-        names = ", ".join(info.name for info in score_infos().values() if not info.of_some)
-        raise ConfigError(
-            f"no metric has a score {name!r}",
-            remedy=f"Use one of {names}, or install the package that it comes from.",
-        )
+        names = (info.name for info in score_infos().values() if not info.of_some)
+        remedy = f"{advice(name, names)} Or install the package that it comes from."
+        raise ConfigError(f"no metric has a score {name!r}", remedy=remedy)
     return info
 
 

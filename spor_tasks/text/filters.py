@@ -6,7 +6,7 @@ A filter maps a text to a part of it that is in one piece, which may be the whol
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, advice
 
 # How models mark that they reason before they answer: the beginning and the end.
 _REASONING = (
@@ -166,7 +166,7 @@ def find(name: str) -> Callable[[str], str]:
         ConfigError: no filter has it.
     """
     if name not in FILTERS:
-        raise ConfigError(f"unknown filter {name!r}", remedy=f"Use {', '.join(FILTERS)}.")
+        raise ConfigError(f"there is no filter {name!r}", remedy=advice(name, FILTERS))
     return FILTERS[name]
 
 

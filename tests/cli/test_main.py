@@ -29,6 +29,25 @@ def test_the_parser_ends_with_its_status(spor):
 
 
 @pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        ("scroe", "score"),
+        ("score x --corpus mini --metric prent", "parent"),
+        ("score x --corpus web-NLG --metric chrf", "webnlg"),
+        ("score x --corpus mini --metric chrf --filter frist_line", "first_line"),
+        ("baseline copyinput spor_mini", "copy-input"),
+        ("baseline copy-input spor_mni", "spor_mini"),
+        ("eval --model dummy --tasks spor_mni", "spor_mini"),
+        ("data build --aspect order --corpus mini --out x", "order_invariance"),
+        ("data build --aspect productivity --corpus logicnl --out x", "logicnlg"),
+        ("data check published:productivty:e2e", "productivity e2e published n3"),
+    ],
+)
+def test_an_unknown_name_gets_the_nearest(words, nearest, spor):
+    assert f"The nearest names are {nearest}, " in spor(words, ends=2)
+
+
+@pytest.mark.parametrize(
     ("error", "status", "printed"),
     [
         (ConfigError("wrong", where="file", remedy="Mend."), 2, "error: file: wrong\n  Mend."),

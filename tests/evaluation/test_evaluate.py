@@ -89,7 +89,7 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ("--tasks spor_systematicity_webnl", "Did you mean spor_systematicity_webnlg"),
+        ("--tasks spor_systematicity_webnl", "nearest names are spor_systematicity_webnlg, "),
         ("--tasks spor_systematicity_mni", "`spor tasks list`"),
         pytest.param(
             "--tasks hellaswagg",

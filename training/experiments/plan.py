@@ -210,12 +210,7 @@ def _shown(experiment: Experiment, model: ShownModel, spec: SetSpec, arm: str, t
 
 
 def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
-    for name in entry.tasks:
-        if not task_files.expand([name]):
-            raise ConfigError(
-                f"no task is called {name!r}", remedy="`spor tasks list` lists all tasks."
-            )
-    return tuple(file.name for file in task_files.expand(entry.tasks)) if entry.tasks else ()
+    return tuple(file.name for file in task_files.find(entry.tasks))
 
 
 def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
