@@ -1,7 +1,6 @@
 """`spor report`: compare the arms in lm-eval's result files."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from spor_tasks.cli.arguments import VIOLATED, Commands, positive
@@ -66,7 +65,6 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the report, the leaderboard or the differences."""
     from spor_tasks import report
-    from spor_tasks.report import plots
     from spor_tasks.report.document import plain_text
 
     if options.diff:
@@ -85,6 +83,4 @@ def run(options: argparse.Namespace) -> int:
     print(plain_text(document))
     if options.out and not (options.diff or options.leaderboard):
         print(f"\n{visible(options.out / report.PAGE)}")
-        if not plots.available():
-            print(plots.MISSING, file=sys.stderr)
     return 0 if document.whole else VIOLATED

@@ -55,7 +55,7 @@ def write(
         rows, ranking = report.measured, leaderboard.document(rank(report))
         drawn = plots.draw(rows, browsed.outcomes)
         shown = page.page(document, ranking, rows, browsed, drawn)
-        pictures = {name: content for plot in drawn for name, content in plot.files.items()}
+        pictures = {plot.file: plot.svg for plot in drawn}
         outdated = plots.FILES - pictures.keys()
         save(out, {PAGE: shown, **pictures, **document.files("report")}, outdated)
     return document

@@ -52,7 +52,7 @@ def page(
         digests=(_digest(style), _digest(script)),
         sections=[name for name, each in content.items() if each],
         tables=[("tables", "", document.grids), ("leaderboard", ranking.legend, boards)],
-        plots=[(plot, base64.b64encode(plot.svg.encode()).decode()) for plot in drawn],
+        plots=drawn,
         problems=content["problems"],
         trials=[problem for problem in document.problems if problem.kind == TRIAL],
         footer=document.legend,

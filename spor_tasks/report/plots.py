@@ -1,73 +1,59 @@
-"""The report's plots, by matplotlib: readable in print and for colour-blind readers.
+"""The report's plots, as SVG: readable in print, in the dark and for colour-blind readers.
 
-Each hue (Okabe and Ito's) goes with a marker of its own. Equal figures are equal bytes.
+Each hue (Okabe and Ito's) goes with a marker of its own. Ink and paper are those of the page that a
+plot stands in. Equal figures are equal bytes.
 """
 
-import io
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from itertools import chain, groupby
-from pathlib import Path
+from itertools import groupby, product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from spor_tasks.aspects.named import group_title
-from spor_tasks.core.visible import visible
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
+from spor_tasks.report.document import html_text
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
 from spor_tasks.results.tables import label, section_title
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-MISSING = (
-    "No plots were drawn: matplotlib is not installed. Run `pip install 'spor-tasks[report]'`."
-)
-
-_INK, _SOFT, _PAPER = "#111111", "#666666", "#ffffff"  # as in `plots.mplstyle`
+_INK = "currentColor"
 _MOST_ROWS = 60  # that a plot can have and be read
-_NAME = 30  # characters of a model's name
+_NAME = 36  # characters of a model's name
 _NORMAL = 1.959964  # standard errors on either side in 95 %
-
-
-def _files(name: str) -> tuple[str, str]:
-    return f"plots/{name}.svg", f"plots/{name}.png"
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One picture: a file name without its ending, a title, a caption, and the picture twice."""
+    """One picture: a file name without its ending, a title, a caption, and the SVG."""
 
     name: str
     title: str
     caption: str
     svg: str
-    png: bytes
 
     @property
-    def files(self) -> dict[str, str | bytes]:
-        """The picture as files, by their names in the folder of a report."""
-        return dict(zip(_files(self.name), (self.svg, self.png), strict=True))
+    def file(self) -> str:
+        """The name of its file in the folder of a report."""
+        return f"plots/{self.name}.svg"
 
 
 class _Look(NamedTuple):
-    """How points look, and how far they are shifted from their row; empty ones have a fill."""
+    """How points look, and by how many pixels they are shifted from the middle of their row."""
 
     color: str
-    marker: str
+    marker: str = "circle"
     shift: float = 0.0
-    fill: str | None = None
+    is_filled: bool = True
 
 
-_LOOKS = (_Look("#0072b2", "o", -0.1), _Look("#d55e00", "s", 0.1))
-_AS_IS = _Look("#999999", "D")
+_LOOKS = (_Look("#0072b2", "circle", -3.5), _Look("#d55e00", "square", 3.5))
+_AS_IS = _Look("#8a8a8a", "diamond")
 _ARMS = {
     "first arm (Atom, Invisible, Original)": _LOOKS[0],
     "second arm (Combination, Visible, Match)": _LOOKS[1],
@@ -77,8 +63,11 @@ _TRAITS = {
     "units": ("units", "Score by number of units"),
     "category": ("categories", "Score by category"),
 }
-FILES = frozenset(chain.from_iterable(map(_files, ("gaps", "halves", "units", "categories"))))
-"""The files of all plots, of which a report may have some."""
+FILES = frozenset(
+    f"plots/{name}.{ending}"
+    for name, ending in product(("gaps", "halves", "units", "categories"), ("svg", "png"))
+)
+"""The files of all plots, of which a report may have some; those of 0.2 had PNG too."""
 _OVER_SAMPLES = "Means over samples, and seeds, with 95 % intervals over samples."
 _HALVES = dict(zip(("combinations in training (i.d.)", "compositional"), _LOOKS, strict=True))
 
@@ -102,18 +91,11 @@ class _Row(NamedTuple):
     text: str = ""
 
 
-def available() -> bool:
-    """Return whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
-
-
 def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> tuple[Plot, ...]:
-    """Return the plots of rows of tables that are not empty; none without matplotlib.
+    """Return the plots of rows of tables that are not empty.
 
     ``outcomes`` are those of :class:`~spor_tasks.report.browser.Browser`.
     """
-    if not available():
-        return ()
     plots = (
         _plot(
             filter(None, map(_arms, rows)),
@@ -140,6 +122,32 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> t
 
 # --- One plot ------------------------------------------------------------------------------------
 
+_WIDTH, _LABELS, _LEGEND, _FOOT = 1120, 340, 34, 46  # in pixels; labels are left of all axes
+_MOST_TICKS = 8
+_TITLE, _LINE = 26, 24  # the heights of a title and of a row; a row with a difference has more
+
+
+class _Axis(NamedTuple):
+    """A scale between two places, with the numbers that are written below it."""
+
+    label: str
+    left: float
+    right: float
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Return where a value is drawn."""
+        return self.left + (self.right - self.left) * (value - self.low) / (self.high - self.low)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers, four to nine of them."""
+        length = self.high - self.low
+        power = 10.0 ** math.floor(math.log10(length))
+        step = power * next(n for n in (0.2, 0.5, 1, 2) if length / power < _MOST_TICKS * n)
+        return [n * step for n in range(math.ceil(self.low / step), int(self.high // step) + 1)]
+
 
 def _plot(
     rows: Iterable[_Row],
@@ -150,76 +158,121 @@ def _plot(
 ) -> Plot | None:
     """Return a plot with the names of its file and for its readers; None without rows.
 
-    Differences have axes of their own, which ``difference`` is the label of.
+    Differences have an axis of their own, which ``difference`` is the label of.
     """
-    import matplotlib as mpl  # noqa: PLC0415 - optional, and half a second
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional
-
     drawn = list(rows)
     if not drawn:
         return None
     if (left_out := len(drawn) - _MOST_ROWS) > 0:
         caption += f" {left_out} more rows are left out."
     drawn = drawn[:_MOST_ROWS]
-    titles = len({row.title for row in drawn})
-    height = 0.9 + (0.46 if difference else 0.3) * len(drawn) + 0.3 * titles
-    svg, png = io.StringIO(), io.BytesIO()
-    with mpl.rc_context(fname=Path(__file__).with_name("plots.mplstyle")):
-        figure = Figure(figsize=(8.6, height), layout="constrained")
-        widths = (3, 2) if difference else (1,)
-        settings: Any = {"sharey": True, "squeeze": False, "width_ratios": widths}
-        all_axes = figure.subplots(1, len(widths), **settings)[0]
-        for axes, text in zip(all_axes, ("score", difference), strict=False):
-            axes.set_xlabel(text)
-            axes.grid(axis="x")
-            axes.tick_params(axis="y", length=0)
-            axes.spines["left"].set_visible(False)
-        _draw_rows(drawn, *all_axes)
-        handles = [
-            all_axes[0].plot([], [], look.marker, color=look.color, label=name)[0]
-            for name, look in looks.items()
+    end = 740 if difference else _WIDTH - 20
+    scores = _axis("score", _LABELS, end, [point for row in drawn for point in row.points])
+    gaps = [_Point(0, _AS_IS), *(row.difference for row in drawn if row.difference)]
+    axes = [scores, *([_axis(difference, end + 40, _WIDTH - 20, gaps)] if difference else [])]
+    body, bottom = _rows(drawn, axes)
+    height = bottom + _FOOT
+    content = [*_legend(looks), *(_scale(axis, bottom) for axis in axes), *body]
+    attributes = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
+    text = {"font_family": "system-ui, sans-serif", "font_size": 12, "fill": _INK}
+    namespace = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria_label": names[1]}
+    svg = _element("svg", "\n", *content, **namespace, **attributes, **text)
+    return Plot(*names, caption, svg)
+
+
+def _axis(label: str, left: float, right: float, points: Iterable[_Point]) -> _Axis:
+    values = [value for point in points for value in (point.value, *point.ends, *point.parts)]
+    margin = (max(values) - min(values)) / 20 or 1
+    return _Axis(label, left, right, min(values) - margin, max(values) + margin)
+
+
+def _element(name: str, *content: str, **attributes: object) -> str:
+    """Return an element; the content is markup, and attributes have `-` for `_`."""
+    texts = (f' {key.replace("_", "-")}="{html_text(str(v))}"' for key, v in attributes.items())
+    return f"<{name}{''.join(texts)}>{''.join(content)}</{name}>"
+
+
+def _text(x: float, y: float, text: str, **attributes: object) -> str:
+    return _element("text", html_text(text), x=f"{x:.1f}", y=f"{y:.1f}", **attributes)
+
+
+def _line(x: float, y: float, to_x: float, to_y: float, **attributes: object) -> str:
+    ends = (f"{number:.1f}" for number in (x, y, to_x, to_y))
+    return _element("line", **dict(zip(("x1", "y1", "x2", "y2"), ends, strict=True)), **attributes)
+
+
+def _legend(looks: Mapping[str, _Look]) -> Iterator[str]:
+    x = 8.0
+    for name, look in looks.items():
+        yield _marker(x, 14, look)
+        yield _text(x + 12, 18, name)
+        x += 40 + 6.5 * len(name)
+
+
+def _scale(axis: _Axis, bottom: float) -> str:
+    """Return lines across the rows, numbers below them, and the name of the axis."""
+    lines = []
+    for tick in axis.ticks:
+        x, strength = axis.place(tick), 0.16 if tick else 0.6
+        lines += [
+            _line(x, _LEGEND, x, bottom, stroke=_INK, stroke_opacity=strength),
+            _text(x, bottom + 16, f"{tick:g}".replace("-", "−"), text_anchor="middle"),
         ]
-        figure.legend(handles=handles, loc="outside upper left", ncols=len(handles))
-        # Without time and versions: equal figures are equal bytes.
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-        figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
-    return Plot(*names, caption, svg.getvalue(), png.getvalue())
+    middle = (axis.left + axis.right) / 2
+    return "".join([*lines, _text(middle, bottom + 36, axis.label, text_anchor="middle"), "\n"])
 
 
-def _draw_rows(rows: Iterable[_Row], scores: "Axes", differences: "Axes | None" = None) -> None:
-    """Draw the rows from above, with a line for each title."""
-    across = scores.get_yaxis_transform()  # the axes' width in one direction, data in the other
-    at, ticks = 0.0, {}
+def _rows(rows: Iterable[_Row], axes: Sequence[_Axis]) -> tuple[list[str], float]:
+    """Return the rows from above, with a line for each title, and where they end."""
+    parts, y = list[str](), float(_LEGEND)
+    height = _LINE * len(axes)
     for title, same in groupby(rows, key=lambda row: row.title):
-        scores.text(0, at, visible(title), transform=across, weight="bold", va="center")
-        at += 0.75
+        parts.append(_text(8, y + 16, title, font_weight="bold"))
+        y += _TITLE
         for row in same:
-            ticks[at] = "\n".join(map(visible, row.name))
-            for point in row.points:
-                _draw_point(scores, point, at)
-            if differences and row.difference:
-                _draw_point(differences, row.difference, at)
-                differences.annotate(
-                    row.text.replace("-", "−"),
-                    (row.difference.value, at),
-                    xytext=(0, 5),
-                    textcoords="offset points",
-                    ha="center",
-                    fontsize=7.5,
-                )
-            at += 1
-    scores.set_yticks(list(ticks), list(ticks.values()))
-    scores.set_ylim(at - 0.4, -0.5)
-    if differences:
-        differences.axvline(0, color=_SOFT, linewidth=0.8)
+            middle = y + height / 2
+            first = middle + 4 - 7.5 * (len(row.name) - 1)
+            parts += [
+                _text(_LABELS - 14, first + 15 * number, name, text_anchor="end")
+                for number, name in enumerate(row.name)
+            ]
+            parts += (_point(axes[0], point, middle) for point in row.points)
+            if row.difference:
+                x = axes[1].place(row.difference.value)
+                text = row.text.replace("-", "−")
+                parts.append(_text(x, middle - 9, text, text_anchor="middle", font_size=11))
+                parts.append(_point(axes[1], row.difference, middle))
+            parts.append("\n")
+            y += height
+    return parts, y
 
 
-def _draw_point(axes: "Axes", point: _Point, row: float) -> None:
-    color, marker, shift, fill = point.look
-    at = row + shift
-    axes.plot(point.ends, [at] * len(point.ends), color=color, linewidth=1)
-    axes.plot(point.parts, [at] * len(point.parts), "|", color=color, alpha=0.5)
-    axes.plot(point.value, at, marker, color=color, markerfacecolor=fill or color, markersize=5)
+def _point(axis: _Axis, point: _Point, row: float) -> str:
+    """Return a point with its interval and its parts, and its numbers as a title."""
+    y, color = row + point.look.shift, point.look.color
+    ends = list(map(axis.place, point.ends))
+    lines = [_line(ends[0], y, ends[1], y, stroke=color, stroke_width=1.3)] if ends else []
+    lines += (
+        _line(axis.place(part), y - 5, axis.place(part), y + 5, stroke=color, stroke_opacity=0.5)
+        for part in point.parts
+    )
+    interval = f" [{', '.join(format(end, '.2f') for end in point.ends)}]" if ends else ""
+    title = _element("title", f"{point.value:.2f}{interval}")
+    return _element("g", title, *lines, _marker(axis.place(point.value), y, point.look))
+
+
+_SHAPES = {
+    "circle": "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
+    "square": "m-3.8-3.8h7.6v7.6h-7.6z",
+    "diamond": "m0-5l5 5l-5 5l-5-5z",
+}
+
+
+def _marker(x: float, y: float, look: _Look) -> str:
+    opacity = 1 if look.is_filled else 0
+    outline = {"stroke": look.color, "stroke_width": 1.3, "fill": look.color}
+    path = f"M{x:.1f} {y:.1f}{_SHAPES[look.marker]}"
+    return _element("path", d=path, fill_opacity=opacity, **outline)
 
 
 def _short(name: str) -> str:
@@ -251,7 +304,7 @@ def _arms(row: Comparison) -> _Row | None:
     ]
     name = row.spec.name
     test = filter(None, [name.corpus, name.part, row.variant, name.protocol, label(row.metric)])
-    look = _Look(_INK, "o", fill=_INK if difference.mark else _PAPER)
+    look = _Look(_INK, is_filled=bool(difference.mark))
     return _Row(
         group_title(row.spec),
         (_short(row.model), " · ".join(test)),
@@ -286,7 +339,7 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
             looks = zip(halves, _LOOKS, strict=True)
             points = [_Point(fmean(half), look, parts=half) for half, look in looks]
             loss = 100 * (first - second) / first if first else 0.0
-            yield _Row(title, [system], points, _Point(loss, _Look(_INK, "o")), f"{loss:+.1f} %")
+            yield _Row(title, [system], points, _Point(loss, _Look(_INK)), f"{loss:+.1f} %")
 
 
 # --- Rows of samples -----------------------------------------------------------------------------

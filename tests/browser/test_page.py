@@ -165,7 +165,7 @@ def test_all_that_models_wrote_is_text_that_is_seen(open_page):
         expect(output).to_contain_text(word[:8])
     assert page.locator("#sample :is(img, script, b b, i)").count() == 0
     assert page.locator("#samples img, #samples script").count() == 0
-    assert page.locator("img:not(#plots img)").count() == 0
+    assert page.locator("img").count() == 0
     assert EVIL_MODEL[:20] in "".join(page.locator("#tables th").all_inner_texts())
     query.fill("Greyport\u202elies")
     expect(output.locator(".control")).to_have_text(["U+202E", "U+2066", "U+200B"])
@@ -228,4 +228,4 @@ def test_the_page_fits_every_screen_and_what_it_has_is_named(open_page):
           .map((each) => each.outerHTML)"""
     )
     assert nameless == []
-    assert page.locator("th:not([scope]), img:not([alt])").count() == 0
+    assert page.locator("th:not([scope]), svg:not([aria-label])").count() == 0

@@ -8,16 +8,14 @@ from playwright.sync_api import expect
 
 from spor_tasks import report
 from spor_tasks.corpora.embedded import TOTTO_MINI
-from spor_tasks.report import plots
 from tests.browser.steps import PHONE, choose, shown
 from tests.support import attribute_runs, cell_runs, table_runs, twin_runs
 from tests.support.invented_runs import HOSTILE
 
 
 @pytest.fixture
-def reported(tmp_path, open_page, monkeypatch):
-    """Report runs that a function writes, without plots, which take seconds; return the opener."""
-    monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
+def reported(tmp_path, open_page):
+    """Report runs that a function writes; return the opener."""
 
     def made(write):
         write(tmp_path / "runs")

@@ -36,7 +36,6 @@ import sys
 from spor_tasks import cli
 from training import __main__ as training
 
-sys.modules["matplotlib"] = None
 words = []
 for word in sys.argv[1:]:
     words.append(word)

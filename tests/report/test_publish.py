@@ -15,18 +15,12 @@ from spor_tasks import cli
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ResultError
 from spor_tasks.corpora.sources import LICENCES, Licence
-from spor_tasks.report import plots, publish
+from spor_tasks.report import publish
 from tests.support.result_files import edited
 from tests.support.whole_runs import HARMS, harm, whole_set, write_whole
 
 TASK = "spor_productivity_mini_n4"
 COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1", "discussions/1"))
-
-
-@pytest.fixture(autouse=True)
-def without_plots(monkeypatch):
-    """Make reports without plots, which take seconds."""
-    monkeypatch.setattr(plots, "draw", lambda _rows, _outcomes: ())
 
 
 def sent(*paths):

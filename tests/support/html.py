@@ -31,7 +31,7 @@ def tags_of(html: str) -> list[tuple[str, dict[str, str | None]]]:
 
 
 def page_of(folder: Path) -> str:
-    """Return the page of the results in a folder, without plots, which take seconds."""
+    """Return the page of the results in a folder, without plots."""
     found = report.collect([folder])
     ranking = leaderboard.document(report.rank(found))
     browsed = browser.browse(found.samples)
