@@ -121,5 +121,23 @@ def test_names_and_entries_that_are_wrong_are_refused():
         with pytest.raises(ConfigError, match=fault) as caught:
             Registry([Entry("objective", "mine", target)]).get("objective", "mine")
         assert caught.value.where
-    with pytest.raises(ConfigError, match="'mine'"):
-        Registry([Entry("objective", "mine", f"a:{name}") for name in ("ONE", "OTHER")])
+
+
+UNUSABLE = {
+    ("objective", "no.module:OBJECTIVE"): "No module named",
+    ("objective", "training.objectives.base:Material"): "no attribute 'loss'",
+    ("metric", "spor_tasks.metrics.base:Metric"): "every other entry an object",
+}
+
+
+def test_entries_of_other_packages_that_cannot_be_used_are_left_out_with_one_warning(caplog):
+    own = Entry("objective", "own", "training.objectives.likelihood:Likelihood")
+    others = [Entry(kind, target, target, "harbours") for kind, target in UNUSABLE]
+    found = Registry([own, *others, Entry("objective", "own", "harbours:OWN", "harbours")])
+    for _ in range(2):
+        assert found.names("objective") == ("own",)
+        assert found.names("metric") == ()
+    faults = ["Likelihood has its name", *UNUSABLE.values()]
+    for fault, text in zip(faults, caplog.messages, strict=True):
+        assert fault in text
+        assert "of the package harbours is left out" in text
