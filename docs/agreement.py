@@ -1,4 +1,4 @@
-"""Correlate metrics with human judgements: the table of metrics.md, and agreement.svg.
+"""Correlate metrics with human judgements: the table of validity.md, and agreement.svg.
 
 Run `SPOR_HUMAN_DIR=… python docs/agreement.py`; it takes a minute. The folder has three files of
 JSON Lines, one judged output per row: `data` and `texts` as for `spor score`, the `output`, its

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-PAGES = ["docs/offline.md"]
+PAGES = ["docs/offline.md", "docs/validity.md"]
 """The pages that obey these rules."""
 
 MOST = 25

@@ -1,6 +1,7 @@
-"""The smallest difference that each task finds with 80 % power: the table of `docs/metrics.md`.
+"""The smallest difference that each task finds with 80 % power: a table of `docs/validity.md`.
 
-The standard deviations of a sample's difference are those of `docs/results/smollm2-slice.md`.
+The standard deviations of a sample's difference are of SmolLM2-135M, tuned with 150 pairs, on 30
+samples.
 """
 
 from itertools import product

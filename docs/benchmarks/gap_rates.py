@@ -1,4 +1,4 @@
-"""Two gaps of simulated systems, with chance corrected and not; the table of docs/compmctg.md."""
+"""Two gaps of simulated systems, with chance corrected and not; the table of docs/validity.md."""
 
 from collections import defaultdict
 from math import isnan, nan

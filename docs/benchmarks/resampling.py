@@ -1,6 +1,6 @@
 """Intervals and tests: their time, how often they find a difference of equal arms, and of others.
 
-The tables of `docs/metrics.md` are from here. The baseline of time is a plain loop of resamples.
+The tables of `docs/validity.md` are from here. The baseline of time is a plain loop of resamples.
 """
 
 from collections.abc import Callable, Mapping, Sequence

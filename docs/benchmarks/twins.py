@@ -1,6 +1,6 @@
 """Twins: how long invented names are, and what systems without memory score and seem to have.
 
-The tables of `docs/twins.md` are from here. The data of all three corpora must be at hand.
+The tables of `docs/validity.md` are from here. The data of all three corpora must be at hand.
 """
 
 import re

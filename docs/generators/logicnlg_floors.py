@@ -1,4 +1,4 @@
-"""Print what systems without logic score on LogicNLG's pairs: a table of docs/metrics.md.
+"""Print what systems without logic score on LogicNLG's pairs: rows of docs/results/floors.csv.
 
 python docs/generators/logicnlg_floors.py      # with LOGICNLG_DATA_DIR and TABFACT_DATA_DIR
 """

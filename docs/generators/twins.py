@@ -2,7 +2,7 @@
 
 A twin is a sample with its entities exchanged for invented ones of the same kind. This script made
 `spor_tasks/corpora/*/twins.json.gz`. It needs the real corpora (`SPOR_DATA_DIR`, `VIGGO_DATA_DIR`)
-and takes three minutes. docs/twins.md has the rules in words, and `twins.tsv` the lists of words.
+and takes three minutes. docs/data.md has the rules in words, and `twins.tsv` the lists of words.
 
 There are four steps. `lexicon` invents a word for each word of a corpus's names. `entity_patches`
 exchanges a value of a unit. `text_patches` exchanges a text, or raises `UncertainError` where a
