@@ -1,4 +1,4 @@
-"""The examples of docs/metrics.md are what `spor score` writes, and its table is computed."""
+"""The examples of docs/metrics.md are what `spor score` writes; agreement is computed."""
 
 import json
 import re
@@ -17,8 +17,9 @@ from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPe
 from tests.conftest import REPOSITORY
 
 DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
-COMMANDS = re.findall(r"`spor score rows.jsonl --metric (\w+) --corpus (\w+) ", DOC)
-BLOCKS = re.findall(r"```json\n(.*?)```", DOC, re.DOTALL)
+EXAMPLES = re.findall(
+    r"\$ spor score rows.jsonl --metric (\w+) --corpus (\w+) .*\n((?:[{→].*\n)+)", DOC
+)
 
 
 @dataclass
@@ -41,10 +42,12 @@ JUDGES: Mapping[str, Facts | NliAcc | Bleurt | Attributes | TextPerplexity] = {
 }
 
 
-@pytest.mark.parametrize("number", range(len(COMMANDS)))
-def test_an_example_adds_what_the_document_shows(tmp_path, number):
-    name, corpus = COMMANDS[number]
-    rows, shown = BLOCKS[2 * number : 2 * number + 2]
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example[0])
+def test_an_example_adds_what_the_document_shows(tmp_path, example):
+    name, corpus, lines = example
+    rows, shown = (
+        "".join(re.findall(rf"^{mark}(.*\n)", lines, re.MULTILINE)) for mark in ("(?={)", "→ ")
+    )
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
     file.write_text(rows, "utf-8")
     scoring.score(file, name, corpus, per_sample=evidence, judge=JUDGES.get(name))
@@ -60,10 +63,9 @@ def test_an_example_adds_what_the_document_shows(tmp_path, number):
 
 def test_every_metric_has_an_example():
     names = {name for name in registry().names("metric") if metric(name).answers == "texts"}
-    shown = {name for name, _ in COMMANDS}
+    shown = {name for name, *_ in EXAMPLES}
     # Beside parent and totto, and in results.
     assert shown == names - {"parent_full_table", "totto_real", "empty"}
-    assert len(BLOCKS) == 2 * len(COMMANDS)
 
 
 def test_every_score_is_explained():
@@ -75,7 +77,8 @@ def test_every_score_is_explained():
 
 @pytest.mark.soak
 def test_the_table_of_human_judgements_is_computed(human_dir):
-    section = DOC.partition("## What agrees with people\n")[2].partition("\n## ")[0]
+    page = (REPOSITORY / "docs" / "validity.md").read_text("utf-8")
+    section = page.partition("## Agreement\n")[2].partition("\n## ")[0]
     rows_of = re.findall(r"^\| `(\w+)` \|(.*)\|$", section, re.MULTILINE)
     table = {metric: [*map(str.strip, cells.split("|"))] for metric, cells in rows_of}
     script = runpy.run_path(str(REPOSITORY / "docs" / "agreement.py"))
