@@ -74,6 +74,12 @@ def test_commands_of_the_pages_are_commands(page):
             cli.parser().parse_args(words)
 
 
+def test_the_python_of_the_data_page_prints_its_comments(capsys):
+    (code,) = blocks(REPOSITORY / "docs" / "data.md", "python")
+    exec(code, {})  # noqa: S102
+    assert capsys.readouterr().out.splitlines() == re.findall(r"\)  # (.*)", code)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("path", sorted((REPOSITORY / "docs" / "benchmarks").glob("[a-z]*.py")))
 def test_benchmarks_can_be_imported(path):
