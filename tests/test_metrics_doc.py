@@ -78,7 +78,7 @@ def test_every_score_is_explained():
 @pytest.mark.soak
 def test_the_table_of_human_judgements_is_computed(human_dir):
     page = (REPOSITORY / "docs" / "validity.md").read_text("utf-8")
-    section = page.partition("## Agreement with people\n")[2].partition("\n## ")[0]
+    section = page.partition("## Agreement\n")[2].partition("\n## ")[0]
     rows_of = re.findall(r"^\| `(\w+)` \|(.*)\|$", section, re.MULTILINE)
     table = {metric: [*map(str.strip, cells.split("|"))] for metric, cells in rows_of}
     script = runpy.run_path(str(REPOSITORY / "docs" / "agreement.py"))
