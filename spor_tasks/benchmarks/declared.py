@@ -99,6 +99,7 @@ class _Benchmark(msgspec.Struct):
     """A table of `sets.toml`, which describes the keys; ``aspects`` and ``corpora`` are titles."""
 
     judging: dict[str, dict[str, Any]]
+    asks: dict[str, str] = {}
     aspects: dict[str, str] = {}
     corpora: dict[str, str] = {}
     fields: dict[str, Any] = {}
@@ -138,12 +139,14 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> S
     corpus = table.corpora.get(name.corpus, name.corpus)
     titles = [table.aspects[name.aspect], corpus] if aspect else [corpus]
     protocol = None if is_default else name.protocol
+    question = table.asks.get(f"{name.aspect}_{name.part}") or table.asks.get(name.aspect)
     computed = {
         "benchmark": benchmark,
         "name": name,
         "task": "_".join(filter(None, [*aspect, name.corpus, name.part, protocol])),
         "title": f"{': '.join(titles)}, {name.protocol} sets",
         "part_title": name.part,
+        "asks": " ".join(filter(None, [question, table.asks.get(name.protocol)])),
         "is_default": is_default,
         "in_context": is_default,
     }

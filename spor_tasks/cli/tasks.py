@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import Commands, add_building
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from spor_tasks.core.contracts import SetSpec
     from spor_tasks.harness.task_files import TaskFile
@@ -28,6 +28,11 @@ def add(commands: Commands) -> None:
     listing = verbs.add_parser("list", help="list the tasks of each corpus, and their tags")
     listing.add_argument("--all", action="store_true", help="every task, with what it is")
     listing.set_defaults(run=print_list)
+    show = verbs.add_parser(
+        "show", help="print what a task asks, its scores, arms and data, and its first prompt"
+    )
+    show.add_argument("task", metavar="TASK", help="the name of a task; of a tag, its tasks follow")
+    show.set_defaults(run=print_task)
     register = verbs.add_parser(
         "register", help="register the tasks in the installed lm-eval; safe to repeat"
     )
@@ -110,6 +115,7 @@ def print_list(options: argparse.Namespace) -> None:
         for file in files:
             print(f"{file.name:<{width}}  {_describe(file)}")
         return
+    print("Names of tasks, in which `…` stands for the corpus, as in spor_systematicity_webnlg.\n")
     for benchmark in named.benchmarks():
         rows = list(_table(benchmark.sets()))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -119,7 +125,7 @@ def print_list(options: argparse.Namespace) -> None:
         print()
     tags = sorted({tag for file in files for tag in file.tags if "_icl_" not in tag})
     print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
-    print("`spor tasks list --all` names every task.")
+    print("`spor tasks list --all` names every task; `spor tasks show TASK` says what a task asks.")
 
 
 def _table(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
@@ -150,6 +156,91 @@ def _describe(file: "TaskFile") -> str:
     demonstrations = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
     decoding = file.decoding and f"{file.decoding.removeprefix('beam')} beams"
     return ", ".join(filter(None, dict.fromkeys([*names, demonstrations, decoding])))
+
+
+def print_task(options: argparse.Namespace) -> None:
+    """Print what a task asks and needs, and its first prompt; of a tag, the names of its tasks."""
+    from spor_tasks.harness import documents, plan, task_files
+
+    file, *more = task_files.find([options.task])
+    if more:
+        print(*(each.name for each in (file, *more)), sep="\n")
+        return
+    metadata, shots = file.content["metadata"], file.content.get("num_fewshot", 0)
+    sets, name = plan.sets_of(metadata)
+    spec, shown = sets.find(name), metadata.get("icl_arm")
+    print(file.name)
+    _print_facts(_facts(file, spec, shown and f"at most {shots} demonstrations of {shown}"))
+    print()
+    _print_scores(spec)
+    print()
+    try:
+        pair = sets.load(name)
+    except CorpusError as error:
+        print(f"The data is not here, so there is no prompt to show.\n{error}")
+        return
+    _print_facts({"data": _place(name.corpus), "test": f"{len(pair.test.samples):,} samples"})
+    text = documents.first_prompt(pair, shown, shots)
+    print(f"\nThe first prompt, as a causal model reads it:\n\n{_short(text)}")
+    for reference in pair.test.samples[0].references[:1] if shown is None else ():
+        print(f"\nA reference:\n\n{_short(reference)}")
+
+
+def _facts(file: "TaskFile", spec: "SetSpec", shown: str | None) -> "Mapping[str, str | None]":
+    """Return what a task is, by a word for each fact."""
+    untuned = " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.in_context else ""
+    decoding = f"with {file.decoding.removeprefix('beam')} beams" if file.decoding else "greedily"
+    return {
+        "sets": ", ".join(filter(None, [spec.title, spec.part_title])),
+        "asks": spec.asks,
+        "arms": " and ".join(spec.arms),
+        "shows": shown,
+        "model": "any" if shown else "tuned on the training set of an arm",
+        "untuned": f"evaluate {untuned} instead" if untuned and not shown else None,
+        "decodes": "nothing: texts are given" if file.asks_likelihoods else decoding,
+        "prompts": f"{spec.outputs} for each sample" if spec.outputs > 1 else None,
+        "tags": ", ".join(file.tags),
+    }
+
+
+def _print_facts(facts: "Mapping[str, str | None]") -> None:
+    for word, fact in facts.items():
+        if fact:
+            print(textwrap.fill(visible(f"  {word:<10}{fact}"), 100, subsequent_indent=" " * 12))
+
+
+def _print_scores(spec: "SetSpec") -> None:
+    from spor_tasks.metrics.base import score_info
+
+    better = {True: "higher is better", False: "lower is better", None: "no direction"}
+    width = max(map(len, spec.reported)) + 2
+    for name in spec.reported:
+        info = score_info(name)
+        needs = "" if name in spec.scores else "; --metadata switches it on"
+        print(f"  {name:<{width}}{info.title}, {better[info.higher_is_better]}{needs}")
+    more = dict.fromkeys((*spec.scores, *spec.breakdown))
+    _print_facts({"also": ", ".join(name for name in more if name not in spec.reported)})
+
+
+_LONGEST = 3_000  # characters of a prompt that are shown
+
+
+def _short(text: str) -> str:
+    """Return a text with an indent, without the middle of a long one."""
+    half = _LONGEST // 2
+    if len(text) > _LONGEST:
+        text = f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"
+    return textwrap.indent(visible(text, keep="\n\t"), "    ")
+
+
+def _place(corpus: str) -> str:
+    """Return where the files of a corpus are."""
+    from spor_tasks.corpora.sources import SOURCES
+
+    for source in (each for each in SOURCES if corpus in each.corpora):
+        folder = source.data_dir()
+        return str(folder) if folder.is_dir() else f"only training needs it. {source.remedy}"
+    return "part of this package"
 
 
 def run_register(options: argparse.Namespace) -> None:

@@ -58,6 +58,8 @@ class SetSpec:
     """Scores that tables have with tests, in their order."""
     headline: str
     """The score that speaks for a single sample."""
+    asks: str = ""
+    """The question of the task, in a sentence or two."""
     trained_on: SetName
     """The sets whose arms these are, under one name for all that share them."""
     outputs: int = 1

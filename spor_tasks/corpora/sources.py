@@ -88,7 +88,7 @@ class Repository(_Source):
         try:
             content = read_bytes(place)
         except OSError as error:
-            what = f"is missing or cannot be read: {error}"
+            what = f"is missing or cannot be read: {error.strerror}"
             raise CorpusError(what, where=place, remedy=self.remedy) from error
         self.check(path, content, where=place)
         return content

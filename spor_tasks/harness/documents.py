@@ -1,6 +1,7 @@
 """The documents of a task, and the demonstrations before their prompts."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -8,12 +9,12 @@ from typing import Any, TypeAlias
 
 from datasets import Dataset
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import Sample, Split, SplitPair, sides, without_first_reference
 from spor_tasks.prompts import content, demonstrations
 from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
-from spor_tasks.prompts.styles import PromptStyle, example, prompted
+from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompt, prompted
 
 Documents: TypeAlias = list[dict[str, Any]]
 """Samples as lm-eval's documents, with their prompts."""
@@ -101,6 +102,20 @@ def with_demonstrations(pair: SplitPair, arm: Split, most: int, style: PromptSty
             doc[BEFORE_TWIN] = _listed(twins(chosen_samples), style)
         docs.append(doc)
     return docs
+
+
+def first_prompt(pair: SplitPair, shown: str | None, most: int) -> str:
+    """Return what a causal model reads of the first sample, or of the first with demonstrations."""
+    if shown is None:
+        return prompt(pair.test.samples[0], "causal")
+    arm = next(arm for arm in pair.arms if arm.name == shown)
+    for sample in pair.test.samples:
+        with suppress(SplitError):  # demonstrations cannot cover it
+            alone = replace(pair, test=Split(pair.test.name, (sample,)))
+            (doc,) = with_demonstrations(alone, arm, most, "causal")
+            before = [f"{each['prompt']}{each['target']}" for each in doc["demonstrations"]]
+            return preamble(sample.corpus, "causal") + "\n\n".join([*before, doc["prompt"]])
+    raise SplitError("no sample can be covered with demonstrations", where=str(pair.name))
 
 
 def matching(pair: SplitPair, most: int) -> dict[str, Matching]:

@@ -20,7 +20,7 @@ FIRST_BENCHMARK = "spor"
 """The benchmark of tasks that do not name one."""
 
 # Fields that only the harness needs.
-_OF_TASKS = frozenset(("scores", "tasks"))
+_OF_TASKS = frozenset(("asks", "scores", "tasks"))
 
 
 def declaration(spec: SetSpec) -> dict[str, Any]:

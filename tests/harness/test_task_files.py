@@ -1,5 +1,6 @@
 """Tasks are found by patterns and stubs, decode as the paper does, and show these prompts."""
 
+import textwrap
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -65,6 +66,31 @@ def test_the_first_ten_prompts_are_these(name):
     end = "\n\n" if "_icl_" in name else "\n"
     golden = (DATA / f"prompts_{name}.txt").read_text()
     assert "".join(prompt + end for prompt in prompts(name)) == golden
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        (MINI[-3], ["atom and combination", "untuned   evaluate spor_systematicity_mini_icl_atom"]),
+        ("spor_order_invariance_mini_main_icl_match", ["most 8 demonstrations of match", "2 for"]),
+        ("logicnlg_mini_icl_train", ["bleu_3", "truth           "]),
+        ("totto_mini_icl_train", ["bleurt", "; --metadata switches it on", "also      totto_par"]),
+        ("compmctg_mini_discrimination", ["nothing: texts are given", "part of this package"]),
+    ],
+)
+def test_a_task_is_shown_with_its_first_prompt(name, facts, spor):
+    shown = spor(f"tasks show {name}")
+    assert all(fact in shown for fact in facts)
+    first, *_ = prompts(name, 1)
+    assert textwrap.indent(first, "    ") in shown
+
+
+def test_a_task_without_its_data_says_how_to_get_it(spor, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
+    shown = spor("tasks show totto")
+    assert "asks      The model reads the highlighted cells" in shown
+    assert "Run `spor data fetch --corpus totto`" in shown
+    assert spor("tasks show totto_all").split()[0] == "totto"
 
 
 # --- Stubs for lm-eval, which `spor tasks register` writes ----------------------------------------
