@@ -10,10 +10,14 @@ import sys
 from pathlib import Path
 
 PAGES = [
+    "docs/compare.md",
     "docs/data.md",
+    "docs/evaluate.md",
     "docs/extending.md",
+    "docs/first-experiment.md",
     "docs/metrics.md",
-    "docs/offline.md",
+    "docs/own-corpus.md",
+    "docs/train.md",
     "docs/validity.md",
 ]
 """The pages that obey these rules."""

@@ -36,12 +36,12 @@ def test_the_example_of_a_corpus_of_ones_own_goes_as_printed(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     Path("lighthouses.jsonl").write_text(rows, "utf-8")
     commands = session(OWN_CORPUS)
-    assert len(commands) == 7
+    assert len(commands) == 4
     for command, output in commands:
         status = cli.main(command.split())
         printed = capsys.readouterr()
         assert printed.out + printed.err == output
-        assert status == (2 if output.startswith("error: ") else 0)
+        assert status == 0
 
 
 def commands(path):
@@ -88,12 +88,12 @@ def test_benchmarks_can_be_imported(path):
 
 @pytest.mark.soak
 @pytest.mark.timeout(1800)
-def test_the_first_tables_of_the_readme_are_those_of_the_demo(tmp_path, monkeypatch):
+def test_the_tables_of_the_first_experiment_are_those_of_the_demo(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert training.main(["demo"]) == 0
     (report,) = tmp_path.rglob("report.md")
     lines = report.read_text("utf-8").splitlines()
-    page = (REPOSITORY / "README.md").read_text("utf-8").splitlines()
+    page = (REPOSITORY / "docs" / "first-experiment.md").read_text("utf-8").splitlines()
     rows = [line for line in page if line.startswith("| training/pretrained/mini")]
     assert len(rows) == 5
     # A report names the base by its path from the current folder.

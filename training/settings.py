@@ -77,7 +77,7 @@ def read_settings(
             for fault in error.errors(include_url=False, include_context=False)
         )
         raise ConfigError(
-            "; ".join(faults), where=where, remedy="docs/training.md lists the keys."
+            "; ".join(faults), where=where, remedy="docs/train.md names the lists of keys."
         ) from error
     except ConfigError as error:  # from a rule about several keys
         what = f"{error.where}: {error.what}" if error.where else error.what

@@ -1,6 +1,6 @@
 """vLLM itself on our tasks, against transformers: the same outputs, scores and names.
 
-It has an environment of its own (docs/backends.md), so that these tests skip in any other.
+It has an environment of its own (docs/evaluate.md), so that these tests skip in any other.
 """
 
 import os
@@ -20,7 +20,7 @@ from tests.support.tiny_bases import make_model, make_tokenizer
 
 pytestmark = [
     pytest.mark.skipif(
-        find_spec("vllm") is None, reason="vLLM is not installed: docs/backends.md says how"
+        find_spec("vllm") is None, reason="vLLM is not installed: docs/evaluate.md says how"
     ),
     pytest.mark.timeout(900),
 ]
