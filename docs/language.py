@@ -17,6 +17,7 @@ PAGES = [
     "docs/first-experiment.md",
     "docs/metrics.md",
     "docs/own-corpus.md",
+    "docs/tasks.md",
     "docs/train.md",
     "docs/validity.md",
 ]

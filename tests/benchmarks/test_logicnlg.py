@@ -45,7 +45,7 @@ def test_samples_of_the_challenge_become_a_submission(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = ("logicnlg_challenge", "logicnlg_adversarial_challenge")
     Evaluator("dummy").evaluate([{}], names, tmp_path / "results", limit=7)
-    exec(python_example("logicnlg.md", "challenge"), {})  # noqa: S102
+    exec(python_example("tasks.md", "challenge"), {})  # noqa: S102
     texts, verdicts = (
         json.loads((tmp_path / f"{name}_results.json").read_text("utf-8"))
         for name in ("test", "verify")

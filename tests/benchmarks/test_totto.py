@@ -76,7 +76,7 @@ def test_the_result_has_the_digest_of_the_test_set_that_no_file_names():
 @pytest.mark.skipif(host.IS_NEW, reason="the page reads files of lm-eval 0.4")
 def test_samples_of_the_test_set_become_a_submission(real):
     Evaluator("dummy").evaluate([{}], ["totto_test"], real / "results")
-    exec(python_example("totto.md", "totto_test"), {})  # noqa: S102
+    exec(python_example("tasks.md", "totto_test"), {})  # noqa: S102
     lines = (real / "totto_test.txt").read_text("utf-8").split("\n")
     assert len(lines) == 31
     assert lines.pop() == ""

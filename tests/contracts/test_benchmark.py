@@ -2,6 +2,7 @@
 
 import random
 import re
+import runpy
 from dataclasses import replace
 
 import pytest
@@ -121,7 +122,10 @@ def test_task_files_are_those_of_the_generator(pinned, request):
     assert files == written
 
 
-@pytest.mark.parametrize("name", ["totto", "logicnlg"])
-def test_the_page_of_a_benchmark_lists_every_task(name):
-    page = (REPOSITORY / "docs" / f"{name}.md").read_text("utf-8")
-    assert [spec.task for spec in BENCHMARKS[name].sets() if f"`{spec.task}`" not in page] == []
+@pytest.mark.parametrize("specs", [EMBEDDED, soak(SPECS)], ids=["embedded", "all"])
+def test_the_page_of_tasks_is_generated_and_numbers_of_samples_are_counted(specs):
+    script = runpy.run_path(str(REPOSITORY / "docs" / "generators" / "tasks.py"))
+    numbers = script["counts"]()
+    assert [*numbers] == [spec.task for spec in SPECS]
+    assert script["counted"](specs) == numbers
+    assert script["page"]() == (REPOSITORY / "docs" / "tasks.md").read_text("utf-8")

@@ -1,0 +1,123 @@
+"""Write docs/tasks.md from the declarations of sets: `python docs/generators/tasks.py`.
+
+`tasks.md` beside this script has the prose, with a line `<!-- BENCHMARK -->` for each pair of
+tables. `tasks.tsv` has the numbers of samples; `--count` renews those whose data is here.
+"""
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from spor_tasks.aspects import named
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.errors import CorpusError
+from spor_tasks.harness import task_files
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "tasks.md"
+BENCHMARKS = {sets.name: sets for sets in named.benchmarks()}
+KINDS = "_(?:overlap|nonoverlap|id|comp|sentiment|tense|topic|twin)$"
+"""The ends of scores of some samples, of one aspect or of twins, which have a score of all too."""
+
+
+def counts() -> dict[str, int]:
+    """Return the numbers of test samples by task."""
+    lines = (HERE / "tasks.tsv").read_text("utf-8").splitlines()
+    return {task: int(number) for task, number in (line.split("\t") for line in lines)}
+
+
+def counted(specs: Sequence[SetSpec] = named.available()) -> dict[str, int]:
+    """Return these numbers, counted anew for sets whose data is here."""
+    numbers = counts()
+    for spec in specs:
+        with suppress(CorpusError):
+            numbers[spec.task] = len(BENCHMARKS[spec.benchmark].load(spec.name).test.samples)
+    return numbers
+
+
+def pattern(spec: SetSpec) -> str:
+    """Return the name of a task with `C` for its corpus; in LogicNLG and ToTTo without `_mini`."""
+    corpora = {each.name.corpus for each in BENCHMARKS[spec.benchmark].sets()}
+    if spec.benchmark in corpora:
+        return spec.task.replace(spec.name.corpus, spec.benchmark, 1)
+    return spec.task.replace(f"_{spec.name.corpus.removeprefix(f'{spec.benchmark}_')}", "_C", 1)
+
+
+def row(*cells: str) -> str:
+    """Return a row of a table of Markdown."""
+    return f"| {' | '.join(cells)} |"
+
+
+def code(names: Sequence[str]) -> str:
+    """Return names as code."""
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def tasks(specs: Sequence[SetSpec]) -> Iterator[str]:
+    """Yield the table of tasks: questions, numbers of samples and variants."""
+    corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
+    yield row("task", "question", *(f"n: `{corpus}`" for corpus in corpora), "variants")
+    yield row("---", "---", *["---:"] * len(corpora), "---")
+    grouped: dict[str, dict[str, SetSpec]] = defaultdict(dict)
+    for spec in specs:
+        grouped[pattern(spec)][spec.name.corpus] = spec
+    numbers, seen = counts(), set[str]()
+    for name, group in grouped.items():
+        asks = re.findall(r"\S.*?[.?](?= |$)", next(iter(group.values())).asks)
+        new = [each for each in asks if each not in seen] if asks[:1] and asks[0] in seen else asks
+        seen.update(asks)
+        found = (f"{numbers[group[each].task]:,}" if each in group else "" for each in corpora)
+        variants = dict.fromkeys(
+            f"_{variant}"
+            for spec in group.values()
+            for variant in (
+                *spec.decodings,
+                *(f"icl_{arm}" for arm in spec.arms if spec.in_context),
+            )
+        )
+        yield row(f"`{name}`", " ".join(new) or "the same", *found, code([*variants]))
+
+
+def scores(specs: Sequence[SetSpec]) -> Iterator[str]:
+    """Yield the table of scores, each row for the tasks that have the same."""
+    grouped: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for spec in specs:
+        shown = [name for name in (*spec.scores, *spec.reported) if not re.search(KINDS, name)]
+        whole = [name for name in spec.scores if name in shown]
+        more = [name for name in dict.fromkeys(shown) if name not in whole]
+        group = grouped[code(whole), code(more)]
+        if not any(pattern(spec).startswith(f"{name}_") for name in group):
+            group[pattern(spec)].append(spec.name.corpus)
+    all_of = {
+        name: [s.name.corpus for s in specs if pattern(s) == name] for name in map(pattern, specs)
+    }
+    yield row("tasks", "scores", "with a model or option")
+    yield row("---", "---", "---")
+    for (whole, more), group in grouped.items():
+        of = {name: code(found) if found != all_of[name] else "" for name, found in group.items()}
+        places = dict.fromkeys(of.values())
+        cell = "; ".join(
+            code([name for name in of if of[name] == place]) + (f" of {place}" if place else "")
+            for place in places
+        )
+        yield row(cell, whole, more)
+
+
+def page() -> str:
+    """Return docs/tasks.md."""
+    text = (HERE / "tasks.md").read_text("utf-8")
+    for name, benchmark in BENCHMARKS.items():
+        specs = benchmark.sets()
+        tables = "\n".join([*tasks(specs), "", *scores(specs)])
+        text = text.replace(f"<!-- {name} -->", tables)
+    return text.replace("<!-- number -->", f"{len(task_files.files()):,}")
+
+
+if __name__ == "__main__":
+    if "--count" in sys.argv:
+        text = "".join(f"{task}\t{number}\n" for task, number in counted().items())
+        (HERE / "tasks.tsv").write_text(text, "utf-8")
+    PAGE.write_text(page(), "utf-8")
