@@ -1,5 +1,6 @@
 """Checks of an evaluation before it loads a model, which may take minutes."""
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import checkpoints, plan, task_files
 from spor_tasks.harness.backends import MODEL_TYPE, backend
 from spor_tasks.harness.task_files import TaskFile
+
+_log = logging.getLogger(__name__)
 
 
 def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
@@ -61,9 +64,16 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     _check_abilities(settings, tasks, arguments)
     _check_trust(arguments.get("trust_remote_code", False))
     metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
+    hints = []
     for task in tasks:
-        planned = plan.resolve(task.content["metadata"] | metadata)
+        of_task = task.content["metadata"] | metadata
+        planned = plan.resolve(of_task)
         plan.check_shots(planned, settings.num_fewshot)
+        if not task.asks_likelihoods:
+            hints.append(plan.hint(planned, of_task, settings.num_fewshot))
+    if known := [hint for hint in hints if hint]:
+        further = f"; likewise for {len(known) - 1} further tasks" if known[1:] else ""
+        _log.warning("%s%s", known[0], further)
     if settings.apply_chat_template and checkpoints.has_chat_template(metadata) is False:
         raise ConfigError(
             "the tokenizer has no chat template",

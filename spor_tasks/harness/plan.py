@@ -164,6 +164,25 @@ def check_shots(plan: Plan, number: int | None) -> None:
         )
 
 
+def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
+    """Return the way to evaluate a model without a record of its tuning; None for any other.
+
+    A model that is shown demonstrations or instructions needs no tuning.
+    """
+    is_asked = metadata.get("prompt_style") == "instruction" or "icl_arm" in metadata
+    if "arm" in (plan.adapter or {}) or number or is_asked:
+        return None
+    spec, shots = plan.spec, "--num_fewshot 3"
+    if plan.has_splits:
+        way = f"give {shots} --metadata split=0"
+    elif spec.in_context:
+        way = f"evaluate {' or '.join(map(spec.task_name, spec.arms))}, or give {shots}"
+    else:
+        way = f"give {shots}"
+    fact = f"{spec.task} is for tuned models, and this one has no record of its tuning"
+    return f"hint: {fact}. If it was never tuned, {way}"
+
+
 def _arm(metadata: Metadata, pair: SplitPair, *settings: str) -> Split | None:
     """Return the arm that the first given setting names; None if none is given."""
     requested = next(filter(None, map(metadata.get, settings)), None)

@@ -17,6 +17,7 @@ from spor_tasks.harness import adapt, backends, checkpoints, documents, filters,
 from spor_tasks.harness.plan import (
     arm_digest,
     check_shots,
+    hint,
     is_on,
     resolve,
     split_digest,
@@ -94,6 +95,7 @@ class SporTask(host.HostTask):
     def __init__(self, config: Mapping[str, Any]) -> None:
         metadata = dict(config["metadata"])
         self._plan = plan = resolve(metadata)
+        self._is_checked = backends.MODEL_TYPE in metadata  # by `spor eval`, with its hints
         self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
         self._holds_out = is_on(metadata, "held_out_reference")
@@ -252,6 +254,9 @@ class SporTask(host.HostTask):
     def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
         """Build the requests; a chat template is asked for answers without reasoning."""
         stated = self.config.generation_kwargs or {}
+        advice = hint(self._plan, self.config.metadata, self.config.num_fewshot)
+        if advice and not (self._tokens or self._is_checked):
+            _log.warning(advice)
         backends.check_decoding(self.config.task, stated, self._backend)
         if not self._tokens and (own := self._generation().keys() - {*stated, *backends.TOKEN_IDS}):
             _log.warning(

@@ -41,7 +41,7 @@ def run(*arguments):
     return cli.main(["eval", *map(str, arguments)])
 
 
-def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch):
+def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch, caplog):
     """lm-eval's own command knows our tasks by stubs or by their folder."""
 
     def arguments(way, model="hf"):
@@ -58,6 +58,7 @@ def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch
     monkeypatch.setattr(lm_eval.tasks, "TaskManager", manager)
     assert run(*arguments("spor", "spor-hf")) == 0
     assert not manager.call_args.kwargs["include_defaults"], "indexing all tasks takes seconds"
+    assert sum("hint: " in each.getMessage() for each in caplog.records) == 3
 
     by_stubs, by_folder, spor = (
         runs.collect([tmp_path / way]).runs[0] for way in ("by stubs", "by folder", "spor")
@@ -133,6 +134,29 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     given = given.replace("ASKING", "logicnlg_mini_ppl --model_args model=m")
     assert run(*given.split(" ")) == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ("MINI", f"evaluate {MINI}_icl_atom or {MINI}_icl_combination, or give --num_fewshot 3"),
+        ("spor_mini", "; likewise for 6 further tasks"),
+        ("compmctg_mini_acd", "If it was never tuned, give --num_fewshot 3 --metadata split=0"),
+        ("MINI --num_fewshot 3", None),
+        ('MINI --metadata {"prompt_style":"instruction"}', None),
+        ('MINI --metadata {"baseline_arm":"atom"}', None),
+        ("MINI_icl_atom,logicnlg_mini_ppl", None),
+    ],
+)
+def test_an_untuned_model_without_demonstrations_gets_a_hint(
+    arguments, hint, checkpoint, monkeypatch, caplog
+):
+    monkeypatch.setattr(Evaluator, "evaluate", lambda *_, **__: [])
+    given = f"--model_args pretrained={checkpoint()} --tasks {arguments.replace('MINI', MINI)}"
+    assert run("--model", "spor-hf", *given.split(" ")) == 0
+    hints = [each.getMessage() for each in caplog.records if "hint: " in each.getMessage()]
+    assert len(hints) == (hint is not None)
+    assert (hint or "") in "".join(hints)
 
 
 @pytest.mark.parametrize(("word", "status"), [("--num_fewshot", 0), ("--taskss", 2)])
