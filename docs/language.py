@@ -9,19 +9,8 @@ import re
 import sys
 from pathlib import Path
 
-PAGES = [
-    "docs/compare.md",
-    "docs/data.md",
-    "docs/evaluate.md",
-    "docs/extending.md",
-    "docs/first-experiment.md",
-    "docs/metrics.md",
-    "docs/own-corpus.md",
-    "docs/tasks.md",
-    "docs/train.md",
-    "docs/validity.md",
-]
-"""The pages that obey these rules."""
+PENDING = {"README", "CHANGELOG", "compmctg", "logicnlg", "totto"}
+"""Pages that are not yet rewritten."""
 
 MOST = 25
 PARTICIPLE = "[A-Z][a-z]+ed|Given|Shown|Kept|Left|Taken|Seen|Made|Found|Written|Drawn|Built"
@@ -47,9 +36,11 @@ def sentences(text: str) -> list[str]:
 
 def main(names: list[str]) -> int:
     """Print every fault; return 1 if there is one."""
+    pages = [page for where in (".", "docs") for page in sorted(Path(where).glob("*.md"))]
+    chosen = map(Path, names) if names else (page for page in pages if page.stem not in PENDING)
     found = [
         f"{page}: {name}: {sentence}"
-        for page in map(Path, names or PAGES)
+        for page in chosen
         for sentence in sentences(page.read_text("utf-8"))
         for name, rule in RULES.items()
         if rule.search(sentence)

@@ -184,7 +184,6 @@ TRAININGS = {
     "mini": 16,
     "paper": 360,
     "smollm2": 72,
-    "smollm2-slice": 24,
     "totto": 60,
     "totto-mini": 6,
     "viggo": 30,
