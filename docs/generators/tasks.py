@@ -14,6 +14,7 @@ from pathlib import Path
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.corpora.sources import LICENCES
 from spor_tasks.harness import task_files
 
 HERE = Path(__file__).parent
@@ -61,6 +62,8 @@ def tasks(specs: Sequence[SetSpec]) -> Iterator[str]:
     corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
     yield row("task", "question", *(f"n: `{corpus}`" for corpus in corpora), "variants")
     yield row("---", "---", *["---:"] * len(corpora), "---")
+    licences = (LICENCES[name].name if name in LICENCES else "embedded" for name in corpora)
+    yield row("data", "`spor data fetch --corpus C`; its licence", *licences, "")
     grouped: dict[str, dict[str, SetSpec]] = defaultdict(dict)
     for spec in specs:
         grouped[pattern(spec)][spec.name.corpus] = spec
