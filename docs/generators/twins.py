@@ -58,6 +58,8 @@ WORDS = {name: listed.split() for name, listed in LISTS.items()}
 # Words that stay: in names of a kind, in all of a corpus, and in texts.
 STAYING = {name: frozenset(WORDS.get(name, ())) for name in (*KINDS, "any kind", *CORPORA)}
 PLAIN = frozenset(WORDS["plain"])
+# Words of vocabulary that are names: of a developer they could not be exchanged, so it has no twin.
+BRANDS = frozenset(WORDS["brands"])
 # The words of a country or people with their endings: one invented stem serves all of them.
 COUNTRIES = [
     dict(word.split("+") for word in country.split()) for country in LISTS["countries"].split(";")
@@ -733,13 +735,15 @@ def exchange_of(lexicon: Lexicon, entities: Iterable[str], attributes: Iterable[
 
     Raises:
         UncertainError: a name is made of ordinary words alone, or a word is exchanged in one name
-            and stays in another.
+            and stays in another, or a brand stays in a name.
     """
     keys, staying, initials, runs = set[str](), set[str](), set[str](), []
     for entity in map(display, entities):
         words, rest, letters = parts_of(lexicon, entity)
         if not words | letters and lexicon.kinds[entity] in KINDS[:4]:
             raise UncertainError(ORDINARY_NAME)
+        if lexicon.kinds[entity] != "vocabulary" and not rest.isdisjoint(BRANDS):
+            raise UncertainError(TWO_THINGS)
         keys |= words
         staying |= rest
         initials |= letters

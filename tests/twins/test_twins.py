@@ -47,7 +47,7 @@ TWINS = Twins(
 DIGESTS = {
     "webnlg": "51213572150fb12e8912818b154877fd20a22a0d9376bc068cb0af8b20cb2dfe",
     "e2e": "e0389f7be9d3d37831693b984c806e4261785f27839e070fbac37231ddb374e9",
-    "viggo": "a44e2ffbbea07ae91e926efc7d1e4bb9f07b16806303f1f757e432bf877c4f47",
+    "viggo": "bfe9044978857d8dafa49506297fbfd3e695bf2aeaede2fe57b5f6ded3296349",
 }
 
 
