@@ -8,7 +8,7 @@ from docs.benchmarks.coded_systems import systems, values_of
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.corpora.embedded.attributes import PREFIXES, REPEATS, SPACE
 from spor_tasks.metrics.base import Column, score_info
-from spor_tasks.results.statistics import clusters_of
+from spor_tasks.results.clusters import clusters_of
 from tests.support.scores import interval
 
 RUNS = 120  # over all splits

@@ -13,13 +13,14 @@ from docs.benchmarks.measure import seconds, show
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.results import statistics
+from spor_tasks.results.clusters import Clusters
 from tests.support.scores import interval
 
 N = 2000
 RESAMPLES = 10_000
 TRIALS = 400
 SEEDS = ((2, 2), (2, 3), (3, 3), (5, 5))
-Rule = Callable[[Sequence[Sequence[Column]], statistics.Clusters, int], float]
+Rule = Callable[[Sequence[Sequence[Column]], Clusters, int], float]
 """Returns the p of no difference between two systems, each with a column for each of its runs."""
 
 LEVELS = (0.05, 0.01)
@@ -56,25 +57,21 @@ def time() -> None:
         show(f"100 systems over {spread} points, {len(pairs):,} pairs", f"{took:.1f} s")
 
 
-def of_means(
-    systems: Sequence[Sequence[Column]], clusters: statistics.Clusters, seed: int
-) -> float:
+def of_means(systems: Sequence[Sequence[Column]], clusters: Clusters, seed: int) -> float:
     """Test the means over runs, by samples alone."""
     pair = tuple(Column.of([*np.mean([run.each for run in runs], axis=0)]) for runs in systems)
     (p,) = statistics.randomization_p_values([pair], clusters, seed=seed, resamples=400)
     return p
 
 
-def with_signs(
-    systems: Sequence[Sequence[Column]], clusters: statistics.Clusters, seed: int
-) -> float:
+def with_signs(systems: Sequence[Sequence[Column]], clusters: Clusters, seed: int) -> float:
     """Require also that every run of one arm is above every run of the other."""
     one, other = ([run.value for run in runs] for runs in systems)
     apart = min(one) > max(other) or min(other) > max(one)
     return of_means(systems, clusters, seed) if apart else 1.0
 
 
-def over_runs(systems: Sequence[Sequence[Column]], clusters: statistics.Clusters, _: int) -> float:
+def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters, _: int) -> float:
     """Test with the variance of runs and clusters, as reports do."""
     found = statistics.over_runs(systems, clusters)
     return 1.0 if found is None else found.p
@@ -140,7 +137,7 @@ def power() -> None:
         )
 
 
-def _p(systems: Sequence[Sequence[Column]], clusters: statistics.Clusters) -> float:
+def _p(systems: Sequence[Sequence[Column]], clusters: Clusters) -> float:
     if len(systems[0]) > 1:
         return over_runs(systems, clusters, 0)
     return statistics.randomization_p_values([(systems[0][0], systems[1][0])], clusters)[0]
@@ -149,7 +146,7 @@ def _p(systems: Sequence[Sequence[Column]], clusters: statistics.Clusters) -> fl
 def equal_arms(
     rng: np.random.Generator,
     seeds: tuple[int, int],
-    clusters: statistics.Clusters,
+    clusters: Clusters,
     between: float,
     within: float,
 ) -> list[list[Column]]:

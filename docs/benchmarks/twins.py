@@ -15,14 +15,14 @@ from spor_tasks.core.sample import Names, Sample, SetName
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.parent import PARENT
 from spor_tasks.results import statistics
-from spor_tasks.results.statistics import Clusters, clusters_of, count_of
+from spor_tasks.results.clusters import Clusters, clusters_of, count_of
 from spor_tasks.text.gpt2 import tokenizer
 from spor_tasks.twins import CORPORA
 
 RATES = (0.05, 0.1, 0.2, 0.4)
 """How often a subword of a name is wrong."""
 
-TRIALS = 200
+TRIALS = 1000
 
 
 def names(sample: Sample, other: Sample) -> set[str]:

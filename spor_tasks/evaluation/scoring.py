@@ -34,10 +34,20 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
 from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
 from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import Column, Judgement, Metric, Score, Tally, judge_all, with_groups
+from spor_tasks.metrics.base import (
+    Column,
+    Judgement,
+    Metric,
+    Score,
+    Tally,
+    judge_all,
+    score_info,
+    with_groups,
+)
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.results import statistics
-from spor_tasks.results.statistics import Clusters, Estimate
+from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
+from spor_tasks.results.statistics import Estimate
 from spor_tasks.text import filters as known_filters
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
@@ -135,18 +145,18 @@ def score(
             write_rows(per_sample, map(_described, rows, zip(*judgements, strict=True)))
     scored = _scored(rows, judgements, metrics)
     compared = _scored(second, _judge(second, metrics), metrics) if against else {}
-    clusters = statistics.clusters_of(row.sample.cluster for row in rows)
+    clusters = clusters_of(row.sample.cluster for row in rows)
     sha = digest(row.sample for row in rows)
     signed = _signature(sha, filters)
     scores = []
     for each, (column, outputs, signature) in scored.items():
-        ends = _ends(column, clusters[outputs]) if intervals else None
+        ends = _ends(each, column, clusters[outputs]) if intervals else None
         scores.append(replace(column.score(each, f"{signature}|{signed}"), interval=ends))
     differences = {
         each: statistics.difference(scored[each].column, theirs.column, clusters[theirs.outputs])
         for each, theirs in compared.items()
     }
-    count = statistics.count_of(clusters)
+    count = count_of(clusters)
     return Result(name, corpus, len(rows), count, sha, tuple(scores), differences)
 
 
@@ -376,8 +386,9 @@ def _described(row: _Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
     return described
 
 
-def _ends(column: Column, clusters: Clusters) -> tuple[float, float] | None:
-    (scored,), clusters = statistics.common([column], clusters)
-    estimate = statistics.estimate([[scored]], clusters)
+def _ends(score: str, column: Column, clusters: Clusters) -> tuple[float, float] | None:
+    (scored,), clusters = common([column], clusters)
+    info = score_info(score)
+    estimate = statistics.estimate([[scored]], clusters, (info.low, info.high))
     interval = estimate and estimate.interval
     return (interval.low, interval.high) if interval else None

@@ -14,6 +14,7 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.report.document import Document
 from spor_tasks.results import statistics
+from spor_tasks.results.clusters import clusters_of
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import Record, alone, find
@@ -146,7 +147,7 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> TaskDiff:
     ]
     changes = [_change(before[key], after[key], metrics) for key in common]
     pairs = [before[key] for key in common], [after[key] for key in common]
-    clusters = statistics.clusters_of(record.sample.cluster for record in pairs[0])
+    clusters = clusters_of(record.sample.cluster for record in pairs[0])
     return TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),

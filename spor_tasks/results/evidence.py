@@ -11,10 +11,11 @@ import numpy as np
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.results import statistics
+from spor_tasks.results.clusters import Clusters, clusters_of, common
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import SampleFile, find
-from spor_tasks.results.statistics import Estimate, Interval, Scale, clusters_of
+from spor_tasks.results.statistics import Estimate, Interval, Scale
 
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
@@ -171,7 +172,7 @@ def p_values(pairs: Sequence[SystemPair]) -> list[float | None]:
     """
     tested = [math.nan] * len(pairs)
     single: dict[tuple[Hashable, ...], list[tuple[int, Column, Column]]] = defaultdict(list)
-    clusters_by_ids: dict[tuple[Hashable, ...], statistics.Clusters] = {}
+    clusters_by_ids: dict[tuple[Hashable, ...], Clusters] = {}
     for number, (first, second, metric) in enumerate(pairs):
         runs = [*first, *second]
         is_one_of_many = len(runs) > 2 and any(  # noqa: PLR2004 - one run of each system
@@ -184,7 +185,7 @@ def p_values(pairs: Sequence[SystemPair]) -> list[float | None]:
             single[samples.ids].append((number, one, other))
             clusters_by_ids[samples.ids] = samples.clusters
             continue
-        columns, clusters = statistics.common(_columns(runs, metric), samples.clusters)
+        columns, clusters = common(_columns(runs, metric), samples.clusters)
         systems = [columns[: len(first)], columns[len(first) :]]
         if len(clusters) and (over_runs := statistics.over_runs(systems, clusters)):
             tested[number] = over_runs.p

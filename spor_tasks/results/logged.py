@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.totals import Numbers
-from spor_tasks.results.statistics import Clusters, clusters_of
+from spor_tasks.results.clusters import Clusters, clusters_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,27 +1,21 @@
 """Intervals of scores and tests of differences: clusters of samples, and runs of training.
 
-Samples with the same units, or with twins and a name in common, are not independent of each other.
-So whole *clusters* of samples are drawn, exchanged and summed. Runs that differ in the training
-seed are drawn from all runs that training could give.
+Whole clusters of samples are drawn, exchanged and summed. Runs that differ in the training seed are
+drawn from all runs that training could give.
 """
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, variance
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from spor_tasks.core.sample import Names
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import Numbers, added
-
-Clusters = NDArray[np.int64]
-"""The cluster of each sample, numbered from 0."""
+from spor_tasks.results.clusters import Clusters, by_cluster, common, count_of, freedom_of
 
 Scale = tuple[float, float]
 """The least and the most that a score can be."""
@@ -120,8 +114,11 @@ def estimate(
         scores = drawn or resampled_scores(columns, clusters).T
         resampled = scores[0] - scores[1] if is_difference else scores[0]
         if ends := percentile_interval(resampled):
-            interval = Interval.within(*ends, "samples")
-            student = Student(value, float(np.nanstd(resampled)), count - 1)
+            freedom = freedom_of(clusters)
+            wider = _reach(freedom) / _reach(math.inf)
+            low, high = (value + (end - value) * wider for end in ends)
+            interval = Interval.within(low, high, "samples", scale)
+            student = Student(value, float(np.nanstd(resampled)), freedom)
     elif all(len(of_system) > 1 for of_system in runs) and (student := over_runs(runs, clusters)):
         interval = Interval.within(*student.interval(), "runs", scale)
     detectable = student.detectable if student and is_difference else None
@@ -132,46 +129,6 @@ def difference(first: Column, second: Column, clusters: Clusters) -> Estimate | 
     """Compare the same score of two systems, one run each, on the same samples; None as above."""
     result = estimate([[first], [second]], clusters)
     return result and replace(result, p=randomization_p_values([(first, second)], clusters)[0])
-
-
-def clusters_of(keys: Iterable[Hashable]) -> Clusters:
-    """Return the cluster of each sample; samples with equal keys share one.
-
-    Of :class:`~spor_tasks.core.sample.Names`, the commonest one is the key.
-    """
-    keys, numbers = [*keys], dict[Hashable, int]()
-    counts = Counter(name for key in keys if isinstance(key, Names) for name in key)
-    shared = (
-        max(key, key=lambda name: (counts[name], name)) if isinstance(key, Names) else key
-        for key in keys
-    )
-    return np.array([numbers.setdefault(key, len(numbers)) for key in shared], np.int64)
-
-
-def count_of(clusters: Clusters) -> int:
-    """Return the number of clusters, of samples that there are.
-
-    Raises:
-        ValueError: there are no samples.
-    """
-    if not len(clusters):
-        raise ValueError("there are no samples to draw from")
-    return int(clusters.max()) + 1
-
-
-def common(columns: Sequence[Column], clusters: Clusters) -> tuple[list[Column], Clusters]:
-    """Return the columns of the samples that all of them have a verdict on, and their clusters."""
-    scored = np.all([column.scored for column in columns], axis=0)
-    return (
-        [column.take(scored) for column in columns],
-        np.unique(clusters[scored], return_inverse=True)[1],
-    )
-
-
-def _by_cluster(statistics: Numbers, clusters: Clusters, count: int) -> Numbers:
-    """Return the totals of each cluster, of shape (clusters, k)."""
-    columns = np.nan_to_num(statistics).T
-    return np.stack([np.bincount(clusters, column, count) for column in columns], axis=1)
 
 
 def _blocks(resamples: int, width: int) -> Iterator[int]:
@@ -203,7 +160,7 @@ def resampled_scores(
     """
     count = count_of(clusters)
     drawn = [n for n, column in enumerate(columns) if column.totals.resampled and count > 1]
-    sums = [_by_cluster(columns[number].statistics, clusters, count) for number in drawn]
+    sums = [by_cluster(columns[number].statistics, clusters, count) for number in drawn]
     ends = np.cumsum([of_column.shape[1] for of_column in sums])
     stacked = np.concatenate([np.zeros((count, 0)), *sums], axis=1)
     rng = np.random.default_rng(seed)
@@ -283,7 +240,7 @@ def _effects(first: Column, second: Column, clusters: Clusters, count: int) -> N
         differences = statistics[0] @ weights[0] - statistics[1] @ weights[1]
         effects: Numbers = np.bincount(clusters[scored], differences, count).astype(np.float64)
         return effects
-    one, other = (_by_cluster(rows, clusters[scored], count) for rows in statistics)
+    one, other = (by_cluster(rows, clusters[scored], count) for rows in statistics)
     return first.totals.pulls((one + other).sum(axis=0) / 2, one - other)
 
 
@@ -294,6 +251,11 @@ def _signs(rng: np.random.Generator, rows: int, count: int) -> Numbers:
 
 
 # --- Several runs of a system: variances ----------------------------------------------------------
+
+
+def _reach(freedom: float) -> float:
+    """Return Student's quantile, to which an interval reaches in standard errors."""
+    return float(special.stdtrit(freedom, (1 + _CONFIDENCE) / 2))
 
 
 class Student(NamedTuple):
@@ -308,7 +270,7 @@ class Student(NamedTuple):
 
     def interval(self) -> tuple[float, float]:
         """Return Student's interval."""
-        reach = float(special.stdtrit(self.freedom, (1 + _CONFIDENCE) / 2)) * self.error
+        reach = _reach(self.freedom) * self.error
         return self.value - reach, self.value + reach
 
     @property
@@ -323,8 +285,7 @@ class Student(NamedTuple):
     @property
     def detectable(self) -> float:
         """The true value of which a t test at 5 % would find four of five not to be 0."""
-        critical = special.stdtrit(self.freedom, (1 + _CONFIDENCE) / 2)
-        noncentrality = special.nctdtrinc(self.freedom, 1 - _POWER, critical)
+        noncentrality = special.nctdtrinc(self.freedom, 1 - _POWER, _reach(self.freedom))
         return round(float(noncentrality) * self.error, _DIGITS)
 
 
@@ -360,7 +321,7 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Studen
     parts = [[_influence(column, clusters, count) for column in runs] for runs in systems]
     if count < 2 or any(math.isnan(score) for runs in parts for score, _ in runs):  # noqa: PLR2004
         return None
-    scale = count / (count - 1)
+    scale, freedom = count / (count - 1), freedom_of(clusters)
     value, pulls = 0.0, np.zeros(count)
     between: list[tuple[float, float]] = []  # variances over runs, with degrees of freedom
     shared: list[tuple[float, float]] = []  # those of runs on clusters
@@ -373,15 +334,15 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Studen
             residuals = influences - influences.mean(axis=0)
             between.append((float(scores.var(ddof=1)) / k, k - 1))
             of_both = scale * float((residuals**2).sum()) / (k * (k - 1))
-            shared.append((of_both, (k - 1) * (count - 1)))
+            shared.append((of_both, (k - 1) * freedom))
     over_clusters = scale * float((pulls**2).sum())
     more = sum(v for v, _ in between) - sum(v for v, _ in shared)
     total = over_clusters + max(0.0, more)
     if total <= ROUNDING**2:  # every cluster and every run says the same
-        return Student(value, 0.0, count - 1)
+        return Student(value, 0.0, freedom)
     if more <= _TIE * total:  # runs differ no more than their parts on the samples make them
-        return Student(value, math.sqrt(total), count - 1)
-    components = [(over_clusters, count - 1), *between, *shared]
+        return Student(value, math.sqrt(total), freedom)
+    components = [(over_clusters, freedom), *between, *shared]
     freedom = total**2 / sum(part**2 / of_part for part, of_part in components)
     least = min(of_runs for _, of_runs in between)
     return Student(value, math.sqrt(total), max(freedom, least))
@@ -396,5 +357,5 @@ def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, N
     score = float(column.totals.score(totals))
     if math.isnan(score) or not column.totals.resampled:
         return math.nan, np.zeros(count)
-    pulls = column.totals.pulls(totals, _by_cluster(column.statistics, clusters, count))
+    pulls = column.totals.pulls(totals, by_cluster(column.statistics, clusters, count))
     return score, pulls - pulls.mean()

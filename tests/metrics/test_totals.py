@@ -18,7 +18,7 @@ from spor_tasks.metrics.base import Column, ScoreInfo, Tally
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, Value
-from spor_tasks.results.statistics import clusters_of
+from spor_tasks.results.clusters import clusters_of
 from tests.support.scores import interval
 
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]

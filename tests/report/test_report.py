@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
@@ -73,7 +74,9 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path):
     order = np.argsort([str(number) for number in range(50)])  # ids are in the order of texts
     systems = [[Column.of(list(run[order])) for run in runs] for runs in values.values()]
     clusters = np.arange(50)
-    single = interval(systems[0][0], clusters)
+    single = systems[0][0]
+    wider = stats.t.ppf(0.975, 49) / stats.norm.ppf(0.975)
+    single = [single.value + (end - single.value) * wider for end in interval(single, clusters)]
     assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
     several = statistics.over_runs(systems[:1], clusters)
     assert ends(row.arms[0].interval, "runs") == pytest.approx(several.interval(), abs=1e-6)

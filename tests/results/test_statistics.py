@@ -12,6 +12,7 @@ from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
 from spor_tasks.results import statistics as sig
+from spor_tasks.results.clusters import clusters_of, common, freedom_of
 from tests.support.damage import SOAK
 from tests.support.scores import interval
 
@@ -132,7 +133,7 @@ def test_exchanges_of_totals_are_those_of_the_texts():
 
 def test_an_interval_a_comparison_and_an_estimate_of_totals_agree():
     one, other = perplexity(1), perplexity(2, loss=2.1)
-    (kept,), clusters = sig.common([one], CLUSTERS)
+    (kept,), clusters = common([one], CLUSTERS)
     drawn = sig.resampled_scores([kept], clusters)
     assert interval(one, CLUSTERS) == sig.percentile_interval(drawn[:, 0])
     estimate = sig.over_runs([[one]], CLUSTERS)
@@ -199,7 +200,20 @@ def test_samples_share_the_name_that_most_of_them_have():
     twin = Sample("", "e2e", (unit, AttributeValue("near", "Bix")), (), {"name": "Dorm"})
     keys = [replace(each, twin=twin).cluster for each in (bell, bell, gull)]
     assert keys == [Names({"Bell", "Ash"})] * 2 + [Names({"Gull", "Ash"})]
-    assert sig.clusters_of([*keys, Names({"Gull"}), gull.cluster]).tolist() == [0, 0, 0, 1, 2]
+    assert clusters_of([*keys, Names({"Gull"}), gull.cluster]).tolist() == [0, 0, 0, 1, 2]
+
+
+def test_few_unequal_clusters_widen_an_interval():
+    """Names like those of E2E: some are on a hundred samples, most on a few."""
+    assert freedom_of(np.arange(30)) == pytest.approx(29)
+    assert freedom_of(np.zeros(5, int)) == 1
+    rng, sizes = np.random.default_rng(0), [150, 90, 60, *[6] * 6]
+    clusters, outside = np.repeat(np.arange(9), sizes), 0
+    for _ in range(200):
+        values = rng.normal(0, 10, 9)[clusters] + rng.normal(0, 20, len(clusters))
+        found = sig.estimate([[column(values)]], clusters).interval
+        outside += not found.low <= 0 <= found.high
+    assert outside <= 10  # 5 %; by percentiles alone 29
 
 
 def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_alike():

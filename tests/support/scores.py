@@ -9,7 +9,7 @@ from spor_tasks.metrics.base import Column, Judgement, Metric, Score, Tally, Val
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.learned import Learned
 from spor_tasks.results import statistics
-from spor_tasks.results.statistics import Clusters
+from spor_tasks.results.clusters import Clusters, common
 
 
 def judge(metric: Metric, sample: Sample, *outputs: Any) -> Judgement:  # noqa: ANN401 - or likelihoods
@@ -44,7 +44,7 @@ def scores_of(
 
 def interval(column: Column, clusters: Clusters, *, seed: int = 0) -> tuple[float, float] | None:
     """Return the bootstrap interval of a column's score on the samples with a verdict."""
-    (scored,), drawn_from = statistics.common([column], clusters)
+    (scored,), drawn_from = common([column], clusters)
     if not len(drawn_from):
         return None
     scores = statistics.resampled_scores([scored], drawn_from, seed=seed)
