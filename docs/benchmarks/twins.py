@@ -98,17 +98,14 @@ def tokens_and_null(corpus: str) -> None:
 
 
 def recurring_names(corpus: str, part: str | None) -> None:
-    """Print how often intervals leave out 0, by units and by the commonest name."""
+    """Print how often intervals leave out 0, where samples that share a name form a cluster."""
     aspect = "productivity" if part else "systematicity"
     samples = [*SPOR.load(SetName(aspect, corpus, "twin", part)).test.samples]
     keys = [sample.cluster for sample in samples]
     exchanged = [key if isinstance(key, Names) else Names() for key in keys]
-    for title, clusters in (
-        ("units", clusters_of([frozenset(sample.units) for sample in samples])),
-        ("the commonest name", clusters_of(keys)),
-    ):
-        rates = [left_out(exchanged, clusters, effect) for effect in (5, 10)]
-        show(f"{corpus} {part or ''}, {count_of(clusters)} clusters by {title}", f"{rates}")
+    clusters = clusters_of(keys)
+    rates = [left_out(exchanged, clusters, effect) for effect in (5, 10)]
+    show(f"{corpus} {part or ''}, {count_of(clusters)} clusters", f"{rates}")
 
 
 if __name__ == "__main__":
