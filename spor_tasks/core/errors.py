@@ -1,5 +1,6 @@
 """The errors this package raises on purpose: what is wrong, where, and what to do about it."""
 
+import importlib.util
 import re
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -68,6 +69,20 @@ class SplitError(SporError):
 
 class ConfigError(SporError):
     """A setting is unknown, has the wrong type, or contradicts another setting."""
+
+
+def require(purpose: str, extra: str, *packages: str) -> None:
+    """Check that packages of an extra are installed.
+
+    Raises:
+        ConfigError: one is not; the error says what needs it.
+    """
+    for name in packages:
+        if importlib.util.find_spec(name) is None:
+            raise ConfigError(
+                f"{purpose} needs the package {name}, which is not installed",
+                remedy=f"Install it with `pip install 'spor-tasks[{extra}]'`.",
+            )
 
 
 class ResultError(SporError):

@@ -5,7 +5,7 @@ import importlib.util
 import torch
 from transformers import BitsAndBytesConfig
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, require
 
 KINDS = ("nf4",)
 """The kinds of quantization."""
@@ -29,11 +29,7 @@ def settings(kind: str) -> BitsAndBytesConfig:
     """
     if kind not in KINDS:
         raise ConfigError(f"quantization={kind} is unknown", remedy=f"Use {' or '.join(KINDS)}.")
-    if not is_installed():
-        raise ConfigError(
-            f"quantization={kind} needs the package {PACKAGE}, which is not installed",
-            remedy="Install it with `pip install 'spor-tasks[qlora]'`, or leave the setting out.",
-        )
+    require(f"quantization={kind}", "qlora", PACKAGE)
     return BitsAndBytesConfig(
         load_in_4bit=True,
         bnb_4bit_quant_type=kind,

@@ -63,7 +63,7 @@ class SpAcc(Metric):
         """Whatever can change the numbers."""
         return (
             f"sp_acc|{ranking.SIGNATURE}|operators:published"
-            f"|{self.limits.signature}|{linking.SIGNATURE}|v:{__version__}"
+            f"|{self.limits.signature}|{linking.signature()}|v:{__version__}"
         )
 
     def judge(self, samples: Sequence[Sample], outputs: Sequence[Texts]) -> list[Judgement]:

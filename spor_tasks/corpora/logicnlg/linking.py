@@ -29,12 +29,8 @@ from spor_tasks.corpora.logicnlg.runs import (
     plain,
     spans_of,
 )
-from spor_tasks.text.lemmas import SIGNATURE as LEMMAS
-from spor_tasks.text.lemmas import words
+from spor_tasks.text import lemmas
 from spor_tasks.text.tokenize import all_tokens
-
-SIGNATURE = f"linker:1,{LEMMAS}"
-"""Whatever can change a link."""
 
 SLOT = "[ENT]"
 """Stands in a template for what is linked."""
@@ -81,7 +77,7 @@ class Linker:
 
     def link(self, sentence: str) -> Linked:
         """Return what a sentence mentions."""
-        sentence_words = words(all_tokens(plain(sentence)))
+        sentence_words = lemmas.words(all_tokens(plain(sentence)))
         # A sentence with a link to a column needs less evidence for the other links.
         spans = spans_of(sentence_words, self._index, threshold=1)
         if any(span.place and span.place.column >= 0 for span in spans):
@@ -224,6 +220,11 @@ class _Reading:
             old = next(kind for kind in kinds if kind in self.tokens)
             self.tokens[self.tokens.index(old)] = f"<COUNT{number}>"
             del self.contents[number]
+
+
+def signature() -> str:
+    """Return whatever can change a link."""
+    return f"linker:1,{lemmas.signature()}"
 
 
 def _template(sentence: str, spans: Sequence[Span]) -> str:
