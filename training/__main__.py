@@ -11,11 +11,11 @@ from typing import Any
 
 from spor_tasks.cli import refused
 from spor_tasks.cli.arguments import positive
-from spor_tasks.core.errors import SporError
+from spor_tasks.core.errors import SporError, require
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.compmctg.reader import FOLDERS
-from training.config import check_path, load_config
+from training import shipped
 from training.launched import is_first, is_shared
 
 _NOT_DONE = 1
@@ -23,7 +23,9 @@ _BAD_INPUT = 2
 _INTERRUPTED = 130
 _TERMINATED = 143
 
-_FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+_PACKAGES = ("torch", "transformers", "peft", "accelerate", "pydantic", "submitit")
+
+_FILE: dict[str, Any] = {"type": lambda name: Path(shipped.find(name)), "metavar": "FILE"}
 _OVERRIDES: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
 _EMBEDDED = ("mini", "logicnlg_mini", "totto_mini", "compmctg_mini")
 
@@ -43,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not is_shared() and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _interrupt)
     try:
+        require("training", "train", *_PACKAGES)
         status: int | None = options.run(options)
         print(end="", flush=True)  # so that an error of the output is raised here
     except SporError as error:
@@ -140,7 +143,9 @@ def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from training.data import sets_of  # noqa: PLC0415 - nothing for the other commands
+    # Nothing for the other commands.
+    from training.config import check_path, load_config  # noqa: PLC0415
+    from training.data import sets_of  # noqa: PLC0415
 
     config = load_config(options.config, options.overrides)
     check_path(config.model)

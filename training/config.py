@@ -12,12 +12,13 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_folder, read_text
 from spor_tasks.core.folders import recover
+from training import shipped
 from training.objectives import OBJECTIVES
 from training.settings import (
     CLOSED,
@@ -50,13 +51,13 @@ Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 class ModelConfig:
     """The base model.
 
-    ``path`` is a checkpoint folder or a hub id, ``revision`` a branch, tag or commit of the latter.
-    ``dtype`` is that of the frozen weights, ``auto`` the one they were saved in; LoRA's own are
-    float32.
+    ``path`` is a checkpoint folder, also a shipped one, or a hub id, ``revision`` a branch, tag or
+    commit of the latter. ``dtype`` is that of the frozen weights, ``auto`` the one they were saved
+    in; LoRA's own are float32.
     ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
     """
 
-    path: NotEmpty
+    path: Annotated[NotEmpty, AfterValidator(shipped.find)]
     revision: str | None = None
     dtype: Dtype = "float32"
     quantization: Literal["nf4"] | None = None

@@ -11,13 +11,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from training import shipped
 from training.experiments import run
 from training.experiments.plan import load_experiment
 
 BASES = Path(__file__).parent / "pretrained"
 """The folder of the tiny bases, each with the name of its corpus."""
 
-_EXPERIMENTS = Path(__file__).parent.parent / "configs" / "experiments"
 _log = logging.getLogger(__name__)
 
 
@@ -37,7 +37,7 @@ def demonstrate(
     """
     started = time.perf_counter()
     base = f"model.path={os.path.relpath(BASES / corpus)}"
-    file = _EXPERIMENTS / f"{corpus.replace('_', '-')}.yaml"
+    file = Path(shipped.find(f"configs/experiments/{corpus.replace('_', '-')}.yaml"))
     # All adapters here are the demo's own, so those of another base may be replaced.
     done = run.run(
         load_experiment(file, (base, *overrides)),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import ConfigError
 from tests.conftest import REPOSITORY
+from training import shipped
 from training.config import (
     DataConfig,
     ModelConfig,
@@ -149,3 +150,15 @@ def test_a_model_is_trained_as_in_the_paper(name):
     assert (settings.gradient_accumulation, settings.max_steps) == (1, None)
     assert (settings.group_by_length, settings.packing) == (False, name != "bart-large")
     assert (config.data.limit, config.data.protocol) == (None, "published")
+
+
+def test_shipped_files_are_found_from_any_folder_after_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = "configs/models/mini.yaml"
+    base = load_config(Path(shipped.find(name))).model.path
+    assert Path(base).samefile(REPOSITORY / "training/pretrained/mini")
+    for own in (name, "training/pretrained/mini"):
+        Path(own).parent.mkdir(parents=True)
+        Path(own).touch()
+        assert shipped.find(own) == own
+    assert shipped.find("mini") == "mini"

@@ -1,3 +1,4 @@
+import importlib.util
 import os
 import signal
 import subprocess
@@ -22,6 +23,14 @@ def test_output_that_nothing_can_take_is_an_error(monkeypatch, capsys):
         monkeypatch.setattr(sys, "stdout", full)
         assert main(["run", str(REPOSITORY / "configs/experiments/mini.yaml"), "--dry-run"]) == 2
     assert "error: standard output: [Errno 28]" in capsys.readouterr().err
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda x: None if x == "peft" else find(x))
+    assert main(["demo"]) == 2
+    assert "needs the package peft" in (said := capsys.readouterr().err)
+    assert "pip install 'spor-tasks[train]'" in said
 
 
 @pytest.mark.parametrize("rank", [None, "0"])
