@@ -36,7 +36,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python docs/language.py
+	$(BIN)/python docs/pages.py
 
 # The wheel in new environments: the pinned and the oldest versions, and .ci/smoke.
 wheel: $(STAMP)

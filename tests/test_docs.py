@@ -1,6 +1,7 @@
 """What the documentation shows is what happens."""
 
 import re
+import runpy
 import shlex
 from importlib import import_module
 from pathlib import Path
@@ -78,6 +79,18 @@ def test_the_python_of_the_data_page_prints_its_comments(capsys):
     (code,) = blocks(REPOSITORY / "docs" / "data.md", "python")
     exec(code, {})  # noqa: S102
     assert capsys.readouterr().out.splitlines() == re.findall(r"\)  # (.*)", code)
+
+
+def test_faults_of_a_page_are_found(tmp_path):
+    hard = ["What a page is.", "Given to a reader.", "It is told.", " ".join(["word"] * 26) + "."]
+    good = (
+        "# Top\n\n[A `told` link](#top) is fine: " + " ".join(["word"] * 25) + ". What is this?\n"
+    )
+    page = tmp_path / "page.md"
+    page.write_text(good + "\n".join(hard) + "\n[gone](gone.md), [low](#low)\n", "utf-8")
+    script = runpy.run_path(str(REPOSITORY / "docs" / "pages.py"))
+    kinds = [fault.split(": ")[1] for fault in script["faults"](page)]
+    assert kinds == ["link", "link", "opener", "opener", "word", "long"]
 
 
 @pytest.mark.soak

@@ -1,7 +1,17 @@
-"""Counts the outputs of lm-eval's `hf` that are those of plain `generate`: all 24 should be.
+"""Count the outputs of lm-eval's `hf` that are those of plain `generate`: all 24 should be.
 
 It needs lm-eval with its extra `hf`, no network and a few seconds. The models are tiny and random,
-so that they end some texts early and others not, and read single bytes.
+so that they end some texts early and others not, and read single bytes. In lm-eval 0.4.13 three
+faults lower the counts; greedy decoding of causal models is right:
+
+A. Stop strings and beams: the criterion keeps one verdict a sample, while beams are rows of their
+   own, and ends the search of all rows when every sample seems done (7 and 7, batches of 1 and 8).
+B. Length after an encoder: `max_gen_toks` is added to the encoder's padded length, and the sum is
+   `max_length`, which counts the decoder's tokens alone (16 and 16).
+C. Padding of an encoder is on the left, which changes outputs with absolute positions (24 and 9).
+
+`hf-generation.diff` mends all three: `patch -p1` in the folder that contains `lm_eval`. It judges
+each row by its own new text, gives `max_new_tokens`, and moves an encoder's padding to the right.
 """
 
 import logging
