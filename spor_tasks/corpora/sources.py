@@ -9,10 +9,10 @@ import shutil
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -44,6 +44,17 @@ class _Source:
         command = f"spor data fetch --corpus {self.corpora[0]}"
         return f"Run `{command}`, or set {self.variable} to a folder that has it."
 
+    def _check_copy(self, copy: Path, places: Iterable[Path]) -> None:
+        """Refuse a copy with none of the files."""
+        first, *others = places
+        if not any(os.path.lexists(place) for place in (first, *others)):
+            faults = f"has none of the files of {' and '.join(self.corpora)}, such as {first}"
+            raise CorpusError(
+                faults if os.path.lexists(copy) else "does not exist",
+                where=copy,
+                remedy="Name with --from the folder, or the archive, that its publisher has.",
+            )
+
     def data_dir(self) -> Path:
         """Return the folder of the files: that of the variable, or one in the user's cache."""
         if named := os.environ.get(self.variable):
@@ -69,6 +80,7 @@ class Repository(_Source):
     """A commit of a repository; ``manifest`` is the file of this package that lists its files."""
 
     manifest: str
+    optional: Mapping[str, str] = field(default_factory=dict)
 
     def files(self) -> Mapping[str, SourceFile]:
         """Return every data file of the commit by its path in the repository, sorted by path."""
@@ -114,6 +126,8 @@ class Repository(_Source):
         from tqdm import tqdm  # noqa: PLC0415 - not needed to read a corpus
 
         files = [file for file in self.files().values() if file.role != "rebuilt"]
+        if copy:
+            self._check_copy(copy, (copy / file.path for file in files))
         with ThreadPoolExecutor(_CONNECTIONS) as pool:
             outcomes = pool.map(lambda file: self._fetch(file, target, copy), files)
             return Counter(tqdm(outcomes, total=len(files), unit="file", disable=None))
@@ -161,6 +175,9 @@ class Archive(_Source):
             CorpusError: the archive cannot be fetched, is not the published one, is damaged or
                 lacks a file; or a file cannot be written.
         """
+        if copy:
+            is_folder = copy.is_dir()
+            self._check_copy(copy, (self.find(n, copy) if is_folder else copy for n in self.files))
         if all(self.find(name, target).is_file() for name in self.files):
             return {"kept": len(self.files)}
         if copy is None and self.sha256 is None:

@@ -129,6 +129,26 @@ def test_a_local_copy_is_fetched(data_dir, totto_dir, tmp_path, spor):
             printed = spor(f"data fetch --corpus {corpus} --from {files} --to {target}")
             assert f"{target}: {count.format(outcome)}" in printed
             assert licence in printed
+            optional = "  absent: e2e-clean/train-fixed.no-ol.csv: read only if "
+            assert (optional in printed) == (corpus == "webnlg")
+
+
+@pytest.mark.parametrize(
+    ("corpus", "copy", "fault"),
+    [
+        ("webnlg", "", "has none of the files of webnlg and e2e, such as "),
+        ("totto", "", "has none of the files of totto, such as "),
+        ("totto", "no.zip", "does not exist"),
+    ],
+)
+def test_a_copy_without_the_files_is_refused(corpus, copy, fault, tmp_path, spor):
+    (tmp_path / "to").mkdir()
+    for name in sources.TOTTO.files:
+        (tmp_path / "to" / name).touch()  # even if nothing is to be fetched
+    (tmp_path / "from").mkdir()
+    place = tmp_path / "from" / copy
+    error = spor(f"data fetch --corpus {corpus} --from {place} --to {tmp_path}/to", ends=2)
+    assert f"error: {place}: {fault}" in error
 
 
 def test_a_corpus_that_no_program_can_fetch_names_its_address(tmp_path, spor):

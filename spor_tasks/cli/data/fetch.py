@@ -44,6 +44,9 @@ def run(options: argparse.Namespace) -> None:
             f"{number} {outcome}" for outcome, number in sorted(outcomes.items(), reverse=True)
         )
         print(f"{visible(target)}: {', '.join(counts)}")
+        for path, role in getattr(source, "optional", {}).items():
+            if not (target / path).exists():
+                print(f"  absent: {path}: {role}")
     for corpus in dict.fromkeys(name for source in sources for name in source.corpora):
         licence = LICENCES[corpus]
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
