@@ -12,7 +12,7 @@ def add(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser("report", help="compare the arms in lm-eval's result files")
     parser.add_argument(
-        "results", nargs="+", type=Path, metavar="RESULTS", help="result files, or folders of them"
+        "results", nargs="*", type=Path, metavar="RESULTS", help="result files, or folders of them"
     )
     parser.add_argument(
         "--out",
@@ -27,7 +27,11 @@ def add(commands: Commands) -> None:
         help="instead rank the systems, and write files for the Hub and for Every Eval Ever",
     )
     instead.add_argument(
-        "--diff", action="store_true", help="instead show which samples changed between two runs"
+        "--diff",
+        nargs="*",
+        type=Path,
+        metavar="RESULTS",
+        help="instead show which samples changed between two runs, as in `BEFORE --diff AFTER`",
     )
     parser.add_argument(
         "--most",
@@ -67,10 +71,15 @@ def run(options: argparse.Namespace) -> int:
     from spor_tasks import report
     from spor_tasks.report.document import plain_text
 
-    if options.diff:
-        if len(options.results) != 2:  # noqa: PLR2004 - before and after
-            raise ConfigError(f"needs two runs, not {len(options.results)}", where="--diff")
-        before, after = options.results
+    results = [*options.results, *(options.diff or ())]
+    if not results:
+        remedy = "Name the folder that `--output_path` named."
+        raise ConfigError("no results are named", remedy=remedy)
+    if options.diff is not None:
+        if len(results) != 2:  # noqa: PLR2004 - before and after
+            remedy = "Write `spor report BEFORE --diff AFTER`."
+            raise ConfigError(f"needs two runs, not {len(results)}", where="--diff", remedy=remedy)
+        before, after = results
         document = report.write_diff(before, after, options.out, options.most)
     elif options.leaderboard:
         names = dict(text.rpartition("=")[::2] for text in options.name)
@@ -81,6 +90,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         document = report.write(options.results, options.out, merge_by=options.merge_by)
     print(plain_text(document))
-    if options.out and not (options.diff or options.leaderboard):
+    if options.out and options.diff is None and not options.leaderboard:
         print(f"\n{visible(options.out / report.PAGE)}")
     return 0 if document.whole else VIOLATED

@@ -106,7 +106,8 @@ def _refuse_to_lose(path: Path, kind: str, manifest: str, *, overwrite: bool) ->
         raise ConfigError(
             "already exists",
             where=path,
-            remedy="Choose another folder, or set `overwrite` to replace this one.",
+            remedy="Choose another folder, or replace this one with --overwrite; the settings of a "
+            "training have overwrite=true.",
         )
 
 

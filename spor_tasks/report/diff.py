@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError
+from spor_tasks.evaluation.baselines import PREFIX
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.report.document import Document
 from spor_tasks.results import statistics
@@ -94,6 +95,8 @@ class Diff:
 def diff(before: Path, after: Path) -> Diff:
     """Compare the samples of two result files, or of two folders with one run of a task each.
 
+    Baselines beside a run are left out.
+
     Raises:
         ResultError: a path is missing or has no results of our tasks, or no task can be compared.
     """
@@ -120,7 +123,10 @@ def _by_task(results: Iterable[Run]) -> Mapping[str, list[Run]]:
     tasks: dict[str, list[Run]] = defaultdict(list)
     for result in results:
         tasks[result.comparison].append(result)
-    return tasks
+    return {
+        task: [each for each in of_task if not each.model.startswith(PREFIX)] or of_task
+        for task, of_task in tasks.items()
+    }
 
 
 def _compare(task: str, old: list[Run], new: list[Run]) -> TaskDiff:

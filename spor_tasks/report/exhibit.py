@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError, ResultError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.visible import visible
 from spor_tasks.report.marking import KINDS, Marked
@@ -59,10 +59,12 @@ def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
         if task in {None, file.run.task} and (not is_samples or file.path.samefile(path))
     )
     if not files:
+        known = {result.task for result in results}
+        remedy = "Evaluate again with --log_samples and --output_path."
         raise ResultError(
             f"has no samples of {task}" if task else "has no samples beside its results",
             where=path,
-            remedy="Evaluate again, log the samples, and name a folder for the output.",
+            remedy=remedy if task in {None, *known} else advice(task, known),
         )
     return files
 
@@ -71,7 +73,9 @@ def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, R
     """Return the sample of that id or index, and its index in its file."""
     hits = [hit for file in files for hit in islice(_named(file, which), 1)]
     if not hits:
-        raise ConfigError(f"{which!r} is neither the id nor the index of a sample", where=path)
+        last = max(sum(1 for _ in file.records()) for file in files) - 1
+        what = f"{which!r} is neither the id of a sample nor an index from 0 to {last}"
+        raise ConfigError(what, where=path)
     if len(hits) > 1:
         places = ", ".join(f"{record.run.task} in {record.run.file}" for _, record in hits)
         raise ConfigError(

@@ -39,7 +39,7 @@ def test_built_sets_pass_the_check_and_stay(tmp_path, spor, aspect):
     assert manifest == json.loads((again / "manifest.json").read_bytes())
     assert contents(again) == contents(path)
     replace = f"{BUILD} rule_learnability --out {path}"
-    assert "already exists" in spor(replace, ends=2)
+    assert "or replace this one with --overwrite" in spor(replace, ends=2)
     assert contents(again) == contents(path)
     spor(f"{replace} --overwrite")
     assert {file.stem for file in path.iterdir()} == {"original", "test", "manifest"}

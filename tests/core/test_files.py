@@ -156,7 +156,7 @@ def test_an_error_leaves_nothing(tmp_path):
 def test_a_folder_is_replaced_only_on_request(old):
     with pytest.raises(ConfigError, match="already exists") as caught:
         write(old, "new")
-    assert "`overwrite`" in str(caught.value.remedy)
+    assert "--overwrite" in str(caught.value.remedy)
     assert holds(old, "old")
     write(old, "new", overwrite=True)
     assert holds(old, "new")

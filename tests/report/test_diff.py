@@ -78,7 +78,12 @@ def test_some_changes_are_printed_and_all_written(runs, tmp_path, spor):
     assert [change["sample"] for change in task["changes"]] == ["c", "b"]
     assert task["changes"][0]["scores"] == {"parent": {"before": 80.0, "after": 20.0}}
     assert task["changes"][0]["after"] == ["now"]
-    assert "needs two runs, not 1" in spor(command, ends=2)
+    assert "Write `spor report BEFORE --diff AFTER`." in spor(command, ends=2)
+    forms = (f"--diff {runs[0]} {runs[1]}", f"{runs[0]} --diff {runs[1]}")
+    assert {spor(f"report {form}") for form in forms} == {
+        spor(f"report {runs[0]} {runs[1]} --diff")
+    }
+    assert "no results are named" in spor("report", ends=2)
 
 
 def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
@@ -89,7 +94,9 @@ def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
     (problem,) = found.problems
     assert problem.lost
     assert "spor_systematicity_other" in problem.what
-    write_result(tmp_path / "one" / "results_3.json", seed=1)
+    write_result(tmp_path / "one" / "results_3.json", model="baseline:copy-input", arm=None)
+    assert [task.task for task in report.diff(tmp_path / "one", runs[1]).tasks] == [TASK]
+    write_result(tmp_path / "one" / "results_4.json", seed=1)
     with pytest.raises(ResultError, match=r"several runs of .*; give one file"):
         report.diff(tmp_path / "one", runs[1])
     runs[1].write_text(runs[1].read_text().replace("b" * 64, "c" * 64))

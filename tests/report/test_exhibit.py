@@ -59,10 +59,11 @@ def test_samples_that_cannot_be_chosen_are_named(tmp_path, spor):
     write_run(tmp_path / "two", "2", "Two.", arm="combination")
     write_result(tmp_path / "bare" / "results_1.json")
     for words, message in (
-        *((f"one {n}", repr(n)) for n in ("2", "-1", "town", "town000000000009", "²")),
+        *((f"one {n}", repr(n)) for n in ("-1", "town", "town000000000009", "²")),
+        ("one 2", "'2' is neither the id of a sample nor an index from 0 to 1"),
         ("two 0", r"several runs have a sample 0: .*_1\.json.*_2\.json"),
         ("bare 0", "no samples beside its results"),
-        ("one 0 --task=spor_other", "no samples of spor_other"),
+        ("one 0 --task=spor_other", rf"no samples of spor_other\n  Use one of {TASK}\."),
     ):
         folder, which, *options = words.split()
         command = " ".join(["show", *options, "--", str(tmp_path / folder), which])
