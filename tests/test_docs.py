@@ -60,23 +60,6 @@ def commands(path):
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 
 
-def anchors(page):
-    """Return the names that links to the headings of a page end in."""
-    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text("utf-8"))
-    headings = re.findall(r"^#+ (.*)$", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
-def test_links_of_the_pages_lead_somewhere(page):
-    text = re.sub(r"(?ms)^```.*?^```$", "", page.read_text("utf-8"))
-    for link in re.findall(r"\]\((?!https?:)(\S+?)\)", text):
-        name, _, anchor = link.partition("#")
-        target = page.parent / name if name else page
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target), link
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_of_the_pages_are_commands(page):
     known = {name.split()[-1] for name in task_files.manager().all_tasks}

@@ -1,7 +1,7 @@
-"""Write docs/tasks.md from the declarations of sets: `python docs/generators/tasks.py`.
+"""Write the tables of docs/tasks.md from the declarations: `python docs/generators/tasks.py`.
 
-`tasks.md` beside this script has the prose, with a line `<!-- BENCHMARK -->` for each pair of
-tables. `tasks.tsv` has the numbers of samples; `--count` renews those whose data is here.
+They stand between `<!-- BENCHMARK -->` and `<!-- end -->`; the prose around them stays. `tasks.tsv`
+has the numbers of samples; `--count` renews those whose data is here.
 """
 
 import re
@@ -15,7 +15,6 @@ from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.corpora.sources import LICENCES
-from spor_tasks.harness import task_files
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "tasks.md"
@@ -110,13 +109,13 @@ def scores(specs: Sequence[SetSpec]) -> Iterator[str]:
 
 
 def page() -> str:
-    """Return docs/tasks.md."""
-    text = (HERE / "tasks.md").read_text("utf-8")
-    for name, benchmark in BENCHMARKS.items():
-        specs = benchmark.sets()
-        tables = "\n".join([*tasks(specs), "", *scores(specs)])
-        text = text.replace(f"<!-- {name} -->", tables)
-    return text.replace("<!-- number -->", f"{len(task_files.files()):,}")
+    """Return docs/tasks.md with new tables."""
+    text = PAGE.read_text("utf-8")
+    for name, sets in BENCHMARKS.items():
+        lines = ["", *tasks(sets.sets()), "", *scores(sets.sets()), "<!-- end -->"]
+        start, between, rest = text.partition(f"<!-- {name} -->")
+        text = start + between + "\n".join(lines) + rest.partition("<!-- end -->")[2]
+    return text
 
 
 if __name__ == "__main__":
