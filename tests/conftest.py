@@ -52,11 +52,10 @@ def pytest_collection_finish():
     if "lm_eval.evaluator" not in sys.modules:
         return
     from lm_eval.tasks import _index  # noqa: PLC0415
-    from torch.utils import collect_env  # noqa: PLC0415
 
-    from spor_tasks.harness import task_files  # noqa: PLC0415
+    from spor_tasks.harness import host, task_files  # noqa: PLC0415
 
-    collect_env.get_pretty_env_info = cache(collect_env.get_pretty_env_info)
+    host.describe_machine_once()
     build = _index.TaskIndex.build
     ours = cache(lambda: build([task_files.FOLDER]))
 

@@ -3,9 +3,13 @@
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spor_tasks.cli.arguments import Choices, Commands, positive
 from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from spor_tasks.results.runs import Run
 
 
 def add(commands: Commands) -> None:
@@ -37,25 +41,29 @@ def _names() -> Iterable[str]:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the baseline on the tasks, and print the scores and the files written."""
+    """Run the baseline on the tasks; print the scores of each as it ends, and the files written."""
     from spor_tasks.evaluation import baseline_run
+    from spor_tasks.harness import task_files
 
-    results = baseline_run.run(
+    width = max((len(file.name) for file in task_files.expand(options.tasks)), default=0)
+    baseline_run.run(
         options.name,
         options.tasks,
         outputs=options.out,
         folder=options.results,
         limit=options.limit,
         held_out=options.held_out,
+        on_result=lambda result: _print(result, width),
     )
-    width = max(len(result.task) for result in results)
-    for result in results:
-        scores = (
-            f"{metric} {result.scores[metric]:.2f}"
-            for metric in result.spec.reported
-            if metric in result.scores
-        )
-        arm = f" {result.arm}" if result.arm else ""
-        print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(scores)}")
     for place in filter(None, [options.out, options.results]):
         print(visible(place))
+
+
+def _print(result: "Run", width: int) -> None:
+    scores = (
+        f"{metric} {result.scores[metric]:.2f}"
+        for metric in result.spec.reported
+        if metric in result.scores
+    )
+    arm = f" {result.arm}" if result.arm else ""
+    print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(scores)}", flush=True)

@@ -33,12 +33,23 @@ _OPTIONS = (
 _SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
 
 
+_EXAMPLE = f"""\
+Evaluate models on tasks of this package, which `spor tasks list` names, or of lm-eval, as in
+
+  spor {NAME} --tasks spor_systematicity_mini --model spor-hf \\
+    --model_args pretrained=CHECKPOINT --output_path runs --log_samples"""
+
+_OWN = """\
+Its types of models, for --model: spor-hf (transformers; alone searches with beams) and spor-vllm.
+Its settings, for --metadata: prompt_style, fewshot_arm, split, held_out_reference,
+allow_split_mismatch, and facts_model, nli_model or bleurt_model with a classifier."""
+
+
 def add(commands: Commands) -> None:
     """Add the command; its arguments are lm-eval's."""
     commands.add_parser(
         NAME,
-        help="evaluate a model: lm-eval's own options, with the SPOR tasks and the model type "
-        "spor-hf; `--models FILE` evaluates several checkpoints",
+        help="evaluate a model, or several with --models; takes all options of lm-eval",
         add_help=False,
     )
 
@@ -105,17 +116,37 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     Raises:
         ConfigError: an argument is JSON that is nested too deeply.
     """
-    from lm_eval._cli.run import Run
-
-    own = Parser(prog="spor eval", allow_abbrev=False, add_help=False)
-    own.add_argument("--models", nargs="+", default=())
-    models, remaining = own.parse_known_args(arguments)
-    parser = Parser(prog="spor eval")
-    Run.create(parser.add_subparsers(dest="command"))
     try:
-        return models.models, parser.parse_args(["run", *remaining])
+        options = _parser().parse_args(arguments)
     except RecursionError as error:
         raise ConfigError("an argument is nested too deeply", where="command line") from error
+    return vars(options).pop("models"), options
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of our options and of all those of lm-eval."""
+    from lm_eval._cli.run import Run
+
+    own = Parser(add_help=False)
+    group = own.add_argument_group("this package", _OWN)
+    group.add_argument(
+        "--models",
+        nargs="+",
+        default=(),
+        metavar="MODEL",
+        help="several models in place of --model_args, one after another, each as "
+        "pretrained=BASE,peft=ADAPTER or in a file with one a line",
+    )
+    theirs = Parser().add_subparsers()
+    Run.create(theirs)
+    return Parser(
+        prog=f"spor {NAME}",
+        usage=f"spor {NAME} --tasks TASK … --model MODEL --model_args KEY=VALUE … [options]",
+        description=_EXAMPLE,
+        parents=[own, theirs.choices["run"]],
+        add_help=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def _config(options: argparse.Namespace) -> "EvaluatorConfig":
@@ -141,7 +172,9 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
 def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None:
     """Run lm-eval's own command, which knows our tasks by stubs or by their folder."""
     from spor_tasks.harness import stubs, task_files
+    from spor_tasks.harness.backends import MODEL_TYPE
 
+    options.metadata = {**config.metadata, MODEL_TYPE: config.model}
     if not stubs.registered(stubs.folder()):
         own = [config.include_path] if config.include_path else []
         options.include_path = [*own, str(task_files.FOLDER)]
@@ -162,9 +195,6 @@ def _print(results: dict[str, Any], model: Any, config: "EvaluatorConfig") -> No
 @contextmanager
 def _lm_eval_errors() -> Iterator[None]:
     """Turn errors of lm-eval and of a model's server in the block into ones with a remedy."""
-    import aiohttp
-    import requests
-
     from spor_tasks.harness import checkpoints, task_files
 
     try:
@@ -175,9 +205,16 @@ def _lm_eval_errors() -> Iterator[None]:
         if "Tasks not found" not in str(error):
             raise
         raise ConfigError(str(error), remedy=task_files.LIST) from error
-    except (requests.RequestException, aiohttp.ClientError) as error:
+    except _server_errors() as error:
         raise ConfigError(
             f"the server failed: {error}",
             where="base_url",
             remedy="No results were written. Check the server's log, and run the command again.",
         ) from error
+
+
+def _server_errors() -> tuple[type[Exception], ...]:
+    import aiohttp
+    import requests
+
+    return requests.RequestException, aiohttp.ClientError

@@ -1,7 +1,7 @@
 """`spor baseline`: a baseline as an lm-eval model, evaluated and scored like one."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -36,14 +36,16 @@ def run(
     folder: Path | None = None,
     limit: int | None = None,
     held_out: bool = False,
+    on_result: Callable[[Run], object] = lambda _: None,
 ) -> tuple[Run, ...]:
     """Evaluate a baseline on the tasks of these names, which may be groups or patterns.
 
     A baseline that uses a training set is evaluated with each arm of a task. The outputs for a
     single task, with its first arm, are written to the file ``outputs`` as rows that `spor score`
     reads. Result files as lm-eval writes them, which `spor report` reads, are written to
-    ``folder``. If a reference is ``held_out``, as it is for the baseline ``reference``, every
-    baseline is scored against the same references, on the samples that have several.
+    ``folder``. ``on_result`` is called with each result as a task ends. If a reference is
+    ``held_out``, as it is for the baseline ``reference``, every baseline is scored against the same
+    references, on the samples that have several.
 
     Raises:
         ConfigError: the baseline or a task is unknown, the baseline does not suit any of the tasks,
@@ -67,19 +69,24 @@ def run(
         )
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        before = set(place.rglob("results_*.json"))
+        known = set(place.rglob("results_*.json"))
         evaluator = Evaluator("spor-baseline")
         metadata = {"held_out_reference": True} if held_out else {}
+        results: list[Run] = []
         for file in suited:
             models = [*_models(name, baseline, file)]
             evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
-        written = sorted(set(place.rglob("results_*.json")) - before, key=lambda path: path.name)
-        results = tuple(result for path in written for result in runs.read(path))
+            written = set(place.rglob("results_*.json")) - known
+            known |= written
+            for path in sorted(written, key=lambda path: path.name):
+                for result in runs.read(path):
+                    results.append(result)
+                    on_result(result)
         if outputs is not None:
             samples = find(results[0])
             with writing(outputs):
                 write_rows(outputs, map(_row, samples.records() if samples else ()))
-    return results
+    return tuple(results)
 
 
 _REMEDIES = {

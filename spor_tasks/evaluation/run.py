@@ -22,7 +22,7 @@ from lm_eval.utils import sanitize_model_name
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import writing
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import backends, checkpoints, task_files
+from spor_tasks.harness import backends, checkpoints, host, task_files
 
 Arguments: TypeAlias = Mapping[str, Any]
 """The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
@@ -138,13 +138,14 @@ class Evaluator:
         if out:
             with writing(out):
                 (out.parent if out.suffix == ".json" else out).mkdir(parents=True, exist_ok=True)
+        host.describe_machine_once()
         tracker = EvaluationTracker(output_path=str(out) if out else None)
         results: Results | None = simple_evaluate(
             model=self._load(model_args),
             model_args=model_args,
             tasks=list(tasks),
             task_manager=task_files.manager(
-                model_args | dict(metadata or {}) | {backends.MODEL_TYPE: self._type}
+                model_args | dict(metadata or {}) | {backends.MODEL_TYPE: self._type}, tasks
             ),
             evaluation_tracker=tracker,
             log_samples=log_samples,

@@ -1,6 +1,7 @@
 """The installed lm-eval, of version 0.4 or 0.5: everything in which these differ for our tasks."""
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from lm_eval.api import task as tasks
@@ -61,6 +62,22 @@ def request(
 def store(instance: Instance, name: str, answer: object) -> None:
     """Store what a chain of filters left of an output."""
     instance.filtered_resps[name] = [answer] if IS_NEW else answer
+
+
+def describe_machine_once() -> None:
+    """Let lm-eval run `pip list` and the like once in a process, not after each evaluation."""
+    from lm_eval import evaluator  # noqa: PLC0415 - takes a second
+
+    evaluator.add_env_info = lambda results: results.update(_machine())
+
+
+@cache
+def _machine() -> Mapping[str, Any]:
+    from lm_eval.loggers.utils import add_env_info  # noqa: PLC0415
+
+    facts: dict[str, Any] = {}
+    add_env_info(facts)
+    return facts
 
 
 def declare(metrics: Iterable[str]) -> None:

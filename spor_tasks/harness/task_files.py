@@ -137,8 +137,12 @@ def _read(path: Path) -> TaskFile:
     return TaskFile(content["task"], path, content)
 
 
-def manager(model_args: dict[str, Any] | None = None, **metadata: object) -> "TaskManager":
+def manager(
+    model_args: dict[str, Any] | None = None, tasks: Iterable[str] = "*", **metadata: object
+) -> "TaskManager":
     """Return a task manager of only our tasks, a hundred times faster than one of all tasks.
+
+    If the names or tags of ``tasks`` are given, it knows these and few others, and is faster still.
 
     For ``simple_evaluate(model, model_args, tasks, task_manager=manager(model_args))``: the tasks
     need the model's arguments to find its adapter and its style of prompt. For `spor-hf` they also
@@ -146,6 +150,9 @@ def manager(model_args: dict[str, Any] | None = None, **metadata: object) -> "Ta
     """
     from lm_eval.tasks import TaskManager  # noqa: PLC0415 - takes a second
 
+    folders = {FOLDER} if tasks == "*" else {file.path.parent for file in expand(tasks)}
     return TaskManager(
-        include_path=FOLDER, include_defaults=False, metadata={**(model_args or {}), **metadata}
+        include_path=sorted(folders),
+        include_defaults=False,
+        metadata={**(model_args or {}), **metadata},
     )

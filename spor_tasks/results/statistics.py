@@ -11,7 +11,7 @@ from statistics import fmean, variance
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy  # loads its parts when they are used
 
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import Numbers, added
@@ -255,7 +255,7 @@ def _signs(rng: np.random.Generator, rows: int, count: int) -> Numbers:
 
 def _reach(freedom: float) -> float:
     """Return Student's quantile, to which an interval reaches in standard errors."""
-    return float(special.stdtrit(freedom, (1 + _CONFIDENCE) / 2))
+    return float(scipy.special.stdtrit(freedom, (1 + _CONFIDENCE) / 2))
 
 
 class Student(NamedTuple):
@@ -280,12 +280,12 @@ class Student(NamedTuple):
             return 1.0
         if not self.error:  # all clusters agree, which by chance they do once in so many times
             return float(2.0**-self.freedom)
-        return float(2 * special.stdtr(self.freedom, -abs(self.value) / self.error))
+        return float(2 * scipy.special.stdtr(self.freedom, -abs(self.value) / self.error))
 
     @property
     def detectable(self) -> float:
         """The true value of which a t test at 5 % would find four of five not to be 0."""
-        noncentrality = special.nctdtrinc(self.freedom, 1 - _POWER, _reach(self.freedom))
+        noncentrality = scipy.special.nctdtrinc(self.freedom, 1 - _POWER, _reach(self.freedom))
         return round(float(noncentrality) * self.error, _DIGITS)
 
 

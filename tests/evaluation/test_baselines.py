@@ -212,6 +212,19 @@ def test_a_baseline_of_a_training_set_is_a_row_with_both_arms(tmp_path):
         Evaluator("spor-baseline").evaluate([arguments], [TASK], limit=1)
 
 
+def test_finished_tasks_are_printed_if_a_later_one_fails(monkeypatch, capsys):
+    evaluate = Evaluator.evaluate
+
+    def fail(self, models, tasks, *more, **settings):
+        if tasks == [COMBINATION]:
+            raise ConfigError("the disk is full")
+        return evaluate(self, models, tasks, *more, **settings)
+
+    monkeypatch.setattr(Evaluator, "evaluate", fail)
+    assert cli.main(["baseline", "copy-input", ATOM, COMBINATION, "--limit", "2"]) == 2
+    assert f"{ATOM}        atom  n 2  parent " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -85,6 +85,8 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
     assert f"|{MINI} " in printed
     for result in runs.collect([tmp_path / "out"]).runs:
         assert result.signature["prompt_style"] == "seq2seq"
+    beams = ("--model", "spor-hf", *SHORT, "num_beams=2", "keeps_end=true")
+    assert run("--config", config, *own, *beams) == 0
 
 
 @pytest.mark.parametrize(
@@ -159,12 +161,16 @@ def test_an_untuned_model_without_demonstrations_gets_a_hint(
     assert (hint or "") in "".join(hints)
 
 
-@pytest.mark.parametrize(("word", "status"), [("--num_fewshot", 0), ("--taskss", 2)])
-def test_the_parser_is_lm_evals(word, status, capsys):
-    with pytest.raises(SystemExit) as ended:
-        run(*(["--taskss", MINI] if status else ["--help"]))
-    assert ended.value.code == status
-    assert word in "".join(capsys.readouterr())
+def test_the_options_are_ours_then_lm_evals(capsys):
+    for words, status in ((["--help"], 0), (["--taskss", MINI], 2)):
+        with pytest.raises(SystemExit) as ended:
+            run(*words)
+        assert ended.value.code == status
+    printed, error = capsys.readouterr()
+    assert "--taskss" in error
+    assert "lm-eval run" not in printed + error
+    places = [printed.index(part) for part in ("usage: spor eval", "--models", "--num_fewshot")]
+    assert places == sorted(places)
 
 
 def test_a_server_needs_a_tokenizer_or_none(capsys):
