@@ -244,10 +244,10 @@ def html_text(text: str) -> str:
 
 
 def save(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str] = ()) -> None:
-    """Write files into a folder, by name, and remove ``outdated`` ones of a former document.
+    """Write files into a folder, by name, in place of those and ``outdated`` ones of a former one.
 
-    All are on disk before the first of them replaces another, so that a process that is killed
-    earlier changes nothing.
+    All are on disk before the first of the former ones is removed, and all of these are removed
+    before the first gets its name. So a process that is killed never leaves files of two documents.
 
     Raises:
         ConfigError: a file cannot be written.
@@ -261,5 +261,5 @@ def save(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str]
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-        for name in outdated:
+        for name in {*outdated, *files}:
             (folder / name).unlink(missing_ok=True)
