@@ -366,10 +366,11 @@ def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[s
 
 def _training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:
     """Return how an adapter was trained, except for the seed and the arm."""
-    settings = adapter.settings or {"pairs": adapter.pairs}
     digests = adapter.arm_sha256, arms.get(str(adapter.arm))
     return {
-        **flat(settings),
+        **flat(adapter.settings or {}),
+        "pairs": str(adapter.pairs),
+        "violations": "; ".join(adapter.violations or ["none"]),
         "base_sha256": str((adapter.base_model or {}).get("sha256")),
         "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
     }

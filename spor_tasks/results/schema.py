@@ -66,8 +66,9 @@ class Model(msgspec.Struct):
 class Adapter(msgspec.Struct):
     """An adapter; of one that another program trained, at most the digest is known.
 
-    ``pairs`` is how many pairs of the arm it was trained on. A baseline that uses an arm's training
-    set has no ``adapter_sha256``.
+    ``pairs`` is how many pairs of the arm it was trained on, and ``violations`` are the
+    requirements that the sets break. A baseline that uses an arm's training set has no
+    ``adapter_sha256``.
     """
 
     arm: str | None
@@ -76,6 +77,7 @@ class Adapter(msgspec.Struct):
     adapter_sha256: str | None
     base_model: dict[str, Any] | None
     pairs: int | None = None
+    violations: list[str] | None = None
     settings: dict[str, Any] | None = None
 
 

@@ -4,7 +4,7 @@ A system is a model that was trained and evaluated in one way, with runs of each
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.results.rows import Comparison
@@ -46,11 +46,12 @@ def merged_facts(results: Sequence[Run], merge_by: Iterable[str]) -> frozenset[s
 def systems_of(group: Sequence[Run], merged: frozenset[str]) -> list[list[Run]]:
     """Return the results of each row of one model on one task.
 
-    A result without an adapter is part of every row that was evaluated in the same way.
+    A result without an adapter is part of every row that was evaluated in the same way. Arms may
+    have different numbers of pairs, but the runs of an arm may not.
     """
 
-    def facts_of(facts: Mapping[str, str]) -> Facts:
-        return tuple(sorted((key, value) for key, value in facts.items() if key not in merged))
+    def facts_of(facts: Mapping[str, str], but: Collection[str] = merged) -> Facts:
+        return tuple(sorted((key, value) for key, value in facts.items() if key not in but))
 
     evaluated: dict[Facts, list[Run]] = defaultdict(list)
     for result in group:
@@ -60,10 +61,22 @@ def systems_of(group: Sequence[Run], merged: frozenset[str]) -> list[list[Run]]:
         trained: dict[Facts, list[Run]] = defaultdict(list)
         for result in same:
             if result.training:
-                trained[facts_of(result.training)].append(result)
+                trained[facts_of(result.training, merged | {"pairs"})].append(result)
         untrained = [result for result in same if not result.training]
-        systems += [[*runs, *untrained] for runs in trained.values()] or [untrained]
+        equal = [runs for of_facts in trained.values() for runs in _of_equal_size(of_facts, merged)]
+        systems += [[*runs, *untrained] for runs in equal] or [untrained]
     return systems
+
+
+def _of_equal_size(runs: list[Run], merged: frozenset[str]) -> Iterable[list[Run]]:
+    """Return the runs apart by their number of pairs, if those of an arm differ in it."""
+    sizes: dict[str | None, set[str]] = defaultdict(set)
+    by_size: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        sizes[run.arm].add(run.training["pairs"])
+        by_size[run.training["pairs"]].append(run)
+    is_equal = "pairs" in merged or all(len(of_arm) == 1 for of_arm in sizes.values())
+    return [runs] if is_equal else by_size.values()
 
 
 def separations(systems: Systems) -> Iterator[Problem]:

@@ -180,7 +180,8 @@ def write_way(folder, name, arm, parent, **ways):
         spor = content["configs"][TASK]["metadata"]["spor"]
         if arm is not None:
             spor["adapter"]["settings"] = ways.pop("settings", settings_of())
-            spor["adapter"]["arm_sha256"] = ways.pop("arm_sha256", spor["adapter"]["arm_sha256"])
+            for key in ("arm_sha256", "pairs", "violations"):
+                spor["adapter"] |= {key: ways.pop(key)} if key in ways else {}
         spor["packages"] |= ways.pop("packages", {})
         spor |= {"facts": ways.pop("facts")} if "facts" in ways else {}
         content["config"] |= ways
@@ -203,6 +204,8 @@ APART: tuple[dict[str, Any], ...] = (
     {"settings": settings_of(optimization={"threads": 2})},
     {"settings": settings_of(selection={"policy": "last"})},
     {"arm_sha256": "9" * 64},
+    {"pairs": 150},
+    {"violations": ["one unit"]},
 )
 # The first two of these long settings differ in what a short name leaves out.
 LONG = (objective(**dict.fromkeys("abcdefgh", n == 2), z="x" * 40 + str(n)) for n in range(3))
@@ -218,6 +221,7 @@ RUNS: dict[str, list[tuple[str | None, dict[str, Any]]]] = {
     ],
     "long settings": [(FIRST, way) for way in LONG],
     "versions": [(FIRST, {"seed": n, "packages": {"torch": f"2.{n}"}}) for n in range(2)],
+    "pairs of arms": [(FIRST, {"pairs": 100}), (SECOND, {"pairs": 150})],
     "quantization": [(FIRST, IN_BITS), (SECOND, {**IN_BITS, "quantization": "nf4"})],
     "empty outputs": [(FIRST, {"scores": {"empty": 2.5}})],
 }
