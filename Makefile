@@ -59,7 +59,7 @@ dist: $(STAMP)
 	$(PYTHON) -m venv dist/venv
 	dist/venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	dist/venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		"$$(ls dist/*.whl)[hf]"
+		"$$(ls dist/*.whl)[train]"
 	mkdir dist/tried
 	cd dist/tried && PATH="$(CURDIR)/dist/venv/bin:$$PATH" $(CURDIR)/.ci/smoke
 

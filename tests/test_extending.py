@@ -118,7 +118,6 @@ def places(tmp_path_factory):
     return folders
 
 
-@pytest.mark.skipif("entry-points" not in SECTIONS["A metric"], reason="an older page")
 @pytest.mark.parametrize("section", SCRIPTS)
 def test_each_section_stands_alone_beside_broken_entries(section, places):
     warned = (places[section] / "warned").read_text("utf-8")
