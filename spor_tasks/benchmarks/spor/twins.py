@@ -42,7 +42,7 @@ def _of_twins(spec: SetSpec) -> SetSpec:
         name=spec.name._replace(protocol=PROTOCOL),
         task=f"{spec.task}_{PROTOCOL}",
         title=f"{spec.title}, and twins",
-        asks=f"{spec.asks} A sample's twin is about invented entities: less there is memory.",
+        asks=f"{spec.asks} How much lower is the score on twins about invented entities?",
         scores=(*spec.scores, *map(of_twin, spec.scores)),
         reported=tuple(score for gap in gaps for score in gap),
         gaps=gaps,
