@@ -37,6 +37,16 @@ class DeclaredSets:
         """The titles of its aspects; a benchmark without aspects is its own."""
         return {self.name: self.title}
 
+    @property
+    def introduction(self) -> str:
+        """What it tests, and what to look at first; empty if `sets.toml` does not say it."""
+        return _table(self.name).introduction
+
+    @property
+    def legends(self) -> Mapping[str, str]:
+        """What the arms and columns of its tables are, by aspect."""
+        return _table(self.name).legends
+
     def read(self, name: SetName) -> SplitPair:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
         raise NotImplementedError
@@ -98,8 +108,10 @@ class _Group(msgspec.Struct):
 class _Benchmark(msgspec.Struct):
     """A table of `sets.toml`, which describes the keys; ``aspects`` and ``corpora`` are titles."""
 
-    judging: dict[str, dict[str, Any]]
+    judging: dict[str, dict[str, Any]] = {}
     asks: dict[str, str] = {}
+    introduction: str = ""
+    legends: dict[str, str] = {}
     aspects: dict[str, str] = {}
     corpora: dict[str, str] = {}
     fields: dict[str, Any] = {}
@@ -111,6 +123,10 @@ class _Benchmark(msgspec.Struct):
 def _benchmarks() -> dict[str, _Benchmark]:
     content = tomllib.loads(Path(__file__).with_name("sets.toml").read_text("utf-8"))
     return msgspec.convert(content, dict[str, _Benchmark])
+
+
+def _table(benchmark: str) -> _Benchmark:
+    return _benchmarks().get(benchmark) or _Benchmark()
 
 
 def aspects(benchmark: str) -> dict[str, str]:

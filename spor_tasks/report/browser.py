@@ -20,8 +20,10 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.views import AS_IS, category_of, run_name, sample_views, view_of
+from spor_tasks.results.rows import PLAIN, prompt_in_words
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import Record, SampleFile
+from spor_tasks.results.tables import full_title
 
 SIZE = 1000
 """Samples in a chunk."""
@@ -111,7 +113,8 @@ def _test(
     for file in files:
         rows = _rows(file, samples, problems)
         numbers = {name: number for number, name in enumerate(samples)}
-        name = run_name(file.run)
+        prompt = prompt_in_words(file.run.signature)
+        name = ", ".join([run_name(file.run), *([prompt] if prompt != PLAIN else [])])
         names[file.run.model, name] += 1
         copies = names[file.run.model, name]
         runs.append(
@@ -126,9 +129,8 @@ def _test(
             }
         )
     first = files[0].run
-    title = [first.aspect.replace("_", " ").capitalize(), first.corpus, first.part]
     return {
-        "title": " · ".join(filter(None, title)),
+        "title": full_title(first),
         "metric": first.spec.headline,
         "arms": first.spec.arms,
         "traits": [sample.traits for sample in samples.values()],
@@ -176,11 +178,9 @@ def _traits(sample: Sample) -> dict[str, Any]:
 def _facets(run: Run) -> dict[str, str | None]:
     """Return the texts that filters compare of a run."""
     return {
-        "aspect": run.aspect.replace("_", " "),
-        "corpus": run.corpus,
-        "part": run.part,
-        "sets": run.protocol,
+        "test": full_title(run),
         "model": run.model,
+        "prompt": prompt_in_words(run.signature),
         "arm": run.arm or AS_IS,
         "seed": None if run.seed is None else str(run.seed),
     }

@@ -234,13 +234,13 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
     ]
     header = ("metric", *_SIDES, "change", "up", "down", "p")
     scores = tuple(_summary_line(*each) for each in task.scores.items())
-    yield Grid(task.task, "; ".join(facts), header, scores, (), ())
+    yield Grid(task.task, "; ".join(facts), header, scores, (), {})
     if task.changes:
         changes = task.changes[:most]
         lines = tuple(line for change in changes for line in _change_lines(change))
         caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
         names = ("sample", "scores, then outputs before (-) and after (+)")
-        yield Grid("Changed samples", caption, names, lines, (), ())
+        yield Grid("Changed samples", caption, names, lines, (), {})
 
 
 def _summary_line(metric: str, summary: Summary) -> Line:

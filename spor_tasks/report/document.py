@@ -10,9 +10,10 @@ import io
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ _LATEX = str.maketrans(
 )
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-_TEXT_COLUMNS = {"model", "arm", "metric"}
+_TEXT_COLUMNS = {"model", "prompt", "arm", "metric"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +81,13 @@ class Document:
         }
 
 
-def _sections(grid: Grid) -> list[tuple[str, Sequence[Line]]]:
-    """Return the lines of a table, by the label above them; our own need none if alone."""
-    if not grid.paper:
-        return [("", grid.runs)]
-    return [("Runs", grid.runs), ("As published", grid.paper)]
-
-
 # --- Plain text ----------------------------------------------------------------------------------
 
 
 def plain_text(document: Document) -> str:
     """Return the document for a terminal, as aligned columns."""
-    blocks = [*map(_plain_grid, document.grids), document.short_legend]
+    legends = dict.fromkeys(grid.legend for grid in document.grids)
+    blocks = [*map(_plain_grid, document.grids), "\n".join([*legends, document.short_legend])]
     if document.problems:
         ordered = sorted(document.problems, key=lambda problem: not problem.lost)
         blocks.append("\n".join(["Problems:", *(f"  {visible(problem)}" for problem in ordered)]))
@@ -100,21 +95,24 @@ def plain_text(document: Document) -> str:
 
 
 def _plain_grid(grid: Grid) -> str:
-    lines = [list(map(_plain_cell, line)) for line in (grid.header, *grid.runs, *grid.paper)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    rows = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
-    if grid.paper:
-        rows.insert(1 + len(grid.runs), "As published:")
+    lines = [grid.header, *(line for _, of_section in grid.sections for line in of_section)]
+    cells = [list(map(_plain_cell, line)) for line in lines]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows = iter("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
     caption = f" ({grid.caption})" if grid.caption else ""
-    notes = [f"[{number}] {visible(note)}" for number, note in enumerate(grid.notes, 1)]
-    return "\n".join([visible(grid.title + caption), *rows, *notes])
+    text = [visible(grid.title + caption), next(rows)]
+    for title, of_section in grid.sections:
+        text += [f"{title}:"] if title not in {"", "Runs"} else []
+        text += islice(rows, len(of_section))
+    text += (f"[{letter}] {visible(note)}" for letter, note in grid.notes.items())
+    return "\n".join([*text, *filter(None, [visible(grid.missing)])])
 
 
 def _plain_cell(content: Content) -> str:
     if isinstance(content, str):
         return visible(content)
     interval = f" [{content.interval}]" if content.interval else ""
-    notes = "".join(f"[{number}]" for number in content.notes)
+    notes = "".join(f"[{letter}]" for letter in content.notes)
     return f"{content.value}{content.mark}{interval}{' ' if content.value and notes else ''}{notes}"
 
 
@@ -134,13 +132,13 @@ def markdown(document: Document) -> str:
         if grid.caption:
             lines += [markdown_text(grid.caption), ""]
         lines += [_markdown_row(grid.header), "|" + "---|" * len(grid.header)]
-        for label, rows in _sections(grid):
+        for label, rows in grid.sections:
             if label:
                 lines.append(f"| *{label}* |" + "  |" * (len(grid.header) - 1))
             lines += map(_markdown_row, rows)
-        if grid.notes:
-            lines.append("")
-        lines += (f"{number}. {markdown_text(note)}" for number, note in enumerate(grid.notes, 1))
+        notes = (f"[{letter}] {note}" for letter, note in grid.notes.items())
+        for text in (*notes, grid.missing, grid.legend):
+            lines += ["", markdown_text(text)] if text else []
     if document.problems:
         lines += ["", "## Problems", ""]
     lines += (f"- {markdown_text(str(problem))}" for problem in document.problems)
@@ -155,8 +153,8 @@ def _markdown_cell(content: Content) -> str:
     if isinstance(content, str):
         return markdown_text(content)
     interval = rf" \[{content.interval}\]" if content.interval else ""
-    notes = f"<sup>{','.join(map(str, content.notes))}</sup>" if content.notes else ""
-    return f"{content.value}{content.mark}{interval}{notes}"
+    notes = "".join(rf" \[{letter}\]" for letter in content.notes)
+    return f"{content.value}{content.mark}{interval}{notes}".lstrip()
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -180,15 +178,14 @@ def latex(document: Document) -> str:
 def _latex_table(grid: Grid) -> Iterator[str]:
     caption = "".join(f" {latex_text(text)}." for text in (grid.title, grid.caption) if text)
     notes = (
-        rf" \textsuperscript{{{number}}}~{latex_text(note)}."
-        for number, note in enumerate(grid.notes, 1)
+        rf" \textsuperscript{{{letter}}}~{latex_text(note)}." for letter, note in grid.notes.items()
     )
     texts = sum(name in _TEXT_COLUMNS for name in grid.header)
     columns = "l" * texts + "r" * (len(grid.header) - texts)
     yield from (r"\begin{table}", r"\centering")
     yield rf"\caption{{{caption[1:]}{''.join(notes)}}}"
     yield from (rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(grid.header))
-    for label, rows in _sections(grid):
+    for label, rows in grid.sections:
         yield r"\midrule"
         if label:
             yield rf"\multicolumn{{{len(grid.header)}}}{{l}}{{\emph{{{label}}}}} \\"
@@ -205,7 +202,7 @@ def _latex_cell(content: Content) -> str:
         return latex_text(content)
     value = f"${content.value}$" if content.value.startswith(("+", "-")) else content.value
     interval = rf" {{\scriptsize $[{content.interval}]$}}" if content.interval else ""
-    notes = ",".join(map(str, content.notes))
+    notes = ",".join(content.notes)
     raised = rf"\textsuperscript{{{notes}}}" if notes else ""
     return f"{value}{latex_text(content.mark)}{interval}{raised}"
 

@@ -13,7 +13,7 @@ from spor_tasks.core.contracts import without_twin
 from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
-from spor_tasks.report.tables import ends
+from spor_tasks.report.tables import benchmarks, ends
 from spor_tasks.results.evidence import SystemPair, p_values
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem
@@ -219,7 +219,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def document(leaderboard: Leaderboard) -> Document:
     """Return the boards as tables; JSON also has the runs of each system."""
     return Document(
-        title="SPOR leaderboard",
+        title=f"Leaderboard of {benchmarks(board.row for board in leaderboard.boards)}",
         grids=tuple(map(_grid, leaderboard.boards)),
         legend=_LEGEND,
         problems=leaderboard.problems,
@@ -234,9 +234,9 @@ def _grid(board: Board) -> Grid:
 
     def line(entry: Entry) -> Line:
         source = source_text(entry.cell.interval)
-        numbers = notes.numbers(entry.reason, entry.cell.reason, source, *entry.cell.notes)
+        letters = notes.letters(entry.reason, entry.cell.reason, source, *entry.cell.notes)
         interval = interval_text(entry.cell.interval, board.row.metric)
-        score = Number(f"{entry.cell.mean:.2f}", interval, notes=numbers)
+        score = Number(f"{entry.cell.mean:.2f}", interval, notes=letters)
         rank = "" if entry.rank is None else str(entry.rank)
         seeds = ", ".join(map(str, entry.cell.trained_seeds))
         return rank, entry.model, entry.arm or "as is", score, seeds

@@ -67,6 +67,7 @@ let index; // tests with their runs, kinds of error and of marks
 let runs; // of all tests, each with its row of each sample
 let rows; // one for each output, with the values that filters compare
 let filters; // the names of these values
+let varied; // those of tests and models, if there are several
 
 const unpacked = new Map();
 
@@ -102,11 +103,13 @@ async function readIndex() {
     row.run.ofSample[row.sample] = row;
   });
   filters = Object.keys(rows[0].values);
+  varied = ['model', 'test'].filter((name) => new Set(runs.map(({ facets }) => facets[name])).size > 1);
 }
 
 // --- State: the form has the filters and the sample chosen, and the address keeps them -----------
 
 const FINE = 'fine';
+const TESTED = 'Tested of each output: its form, and whether the words of each unit are in it, where units can be located. Not tested: whether the rest is true.';
 const AS_IS = 'as is';
 const BESIDE = { '': 'the other arm', base: 'the model as it is', seed: 'the next seed', none: 'nothing' };
 const ORDERS = {
@@ -153,7 +156,7 @@ function followAddress() {
   for (const [name, value] of address) {
     if (name in state) form.elements[name].value = value;
   }
-  for (const select of $('facets').querySelectorAll('select')) select.selectedIndex = Math.max(0, select.selectedIndex);
+  for (const select of form.querySelectorAll('select')) select.selectedIndex = Math.max(0, select.selectedIndex);
   chosen = rows[address.get('sample')];
   return refresh();
 }
@@ -195,10 +198,10 @@ function buildFilters() {
     if (values.length > 1) menus.push(menu(name, name[0].toUpperCase() + name.slice(1), choices));
   }
   const names = runs.map((run, number) => [`run ${number}`, joined(run.test.title, run.facets.model, run.name)]);
-  menus.push(menu('beside', 'Beside', [...Object.entries(BESIDE), ...names]));
-  menus.push(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
+  $('comparing').replaceChildren(menu('beside', 'Compare with', [...Object.entries(BESIDE), ...names]));
+  $('ordering').replaceChildren(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...menus);
-  const kinds = [['', 'all', 'All samples'], [FINE, 'no fault', 'Nothing that was tested is wrong'],
+  const kinds = [['', 'all', TESTED], [FINE, 'no fault', 'None of the kinds of error was found, which does not make an output right.'],
     ...index.faults.map(({ name, meaning }, bit) => [String(bit), name, meaning])];
   $('kinds').replaceChildren(...kinds.map(([value, name, title]) => el('label', { title },
     el('input', { type: 'radio', name: 'kind', value, checked: value === '' }), name, el('span', { class: 'n' }))));
@@ -214,6 +217,7 @@ async function refresh() {
     const n = found.filter((row) => isOfKind(row, kind)).length;
     label.hidden = n === 0 && kind !== state.kind;
     label.lastChild.textContent = counted(n);
+    if (kind === state.kind) $('meaning').textContent = label.title;
   }
   $('count').textContent = `${view.length < rows.length ? `${counted(view.length)} of ` : ''}${counted(rows.length)} samples`;
   $('clear').hidden = Object.entries(state).every(([name, value]) => !value || name === 'sample');
@@ -257,7 +261,7 @@ function badges({ faults, run }) {
 
 function rowElement(row) {
   const { run, number, score, values } = row;
-  const title = joined(run.test.title, run.name);
+  const title = joined(run.name, ...varied.map((facet) => run.facets[facet]));
   const [first, ...others] = badges(row);
   const text = el('p', { class: 'text' }, '…');
   outcomeOf(row).then(({ outputs: [{ marked }] }) => text.replaceChildren(...visible(marked.output.trim().slice(0, 200))));

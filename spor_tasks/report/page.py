@@ -7,7 +7,8 @@ page's own script and style.
 
 import base64
 import hashlib
-from collections.abc import Sequence, Sized
+from collections.abc import Iterator, Sequence, Sized
+from datetime import UTC, datetime
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -31,10 +32,11 @@ def page(
 ) -> str:
     """Return the page of the rows, with their tables and boards; equal reports give equal text.
 
-    Boards of a single system are left out.
+    Boards of a single model are left out.
     """
     style, script = _source("page.css"), _source("sample.js") + _source("page.js")
-    boards = [grid for grid in ranking.grids if len(grid.runs) > 1]
+    boards = [grid for grid in ranking.grids if len({model for _, model, *_ in grid.runs}) > 1]
+    layouts = {row.spec.benchmark: benchmark(row.spec.benchmark) for row in rows}
     content = {
         "tables": document.grids,
         "leaderboard": boards,
@@ -44,14 +46,18 @@ def page(
     }
     return template().render(
         version=__version__,
-        name=", ".join(dict.fromkeys(benchmark(row.spec.benchmark).title for row in rows)),
-        tasks=_count({row.task for row in rows}, "task"),
-        models=_count({row.model for row in rows}, "model"),
+        title=document.title,
+        name=", ".join(each.title for each in layouts.values()),
+        facts=", ".join(_facts(rows)),
+        introductions=[each.introduction.splitlines() for each in layouts.values()],
         style=style,
         script=script,
         digests=(_digest(style), _digest(script)),
         sections=[name for name, each in content.items() if each],
-        tables=[("tables", "", document.grids), ("leaderboard", ranking.legend, boards)],
+        tables=[
+            ("tables", "", document.short_legend, document.grids),
+            ("leaderboard", ranking.legend, "", boards),
+        ],
         plots=drawn,
         problems=content["problems"],
         trials=[problem for problem in document.problems if problem.kind == TRIAL],
@@ -76,6 +82,17 @@ def template() -> Template:
         keep_trailing_newline=True,
     )
     return environment.get_template("page.html.j2")
+
+
+def _facts(rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield how much was evaluated, and on which days."""
+    yield _count({row.task for row in rows}, "task")
+    yield _count({row.model for row in rows}, "model")
+    cells = [cell for row in rows for cell in (*row.arms, row.as_is)]
+    times = sorted(run.date for cell in cells for run in cell.runs if run.date)
+    days = [datetime.fromtimestamp(time, UTC).strftime("%-d %B %Y") for time in times]
+    if days:
+        yield f"evaluated {' to '.join(dict.fromkeys((days[0], days[-1])))}"
 
 
 def _count(things: Sized, name: str) -> str:

@@ -1,10 +1,10 @@
 """The tables of a report, and every number of them in a row of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
-from spor_tasks.results.benchmarks import grids
+from spor_tasks.results.benchmarks import benchmark, grids
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
 
@@ -19,7 +19,10 @@ LEGEND = (
     "and the best of ten epochs."
 )
 
-_SHORT_LEGEND = "[low, high]: 95 % interval. Difference between the arms: † p < 0.05, ‡ p < 0.01."
+_SHORT_LEGEND = (
+    "As is: neither tuned nor shown examples. [low, high]: 95 % interval. "
+    "Difference between the arms: † p < 0.05, ‡ p < 0.01."
+)
 
 _FIELDS = (
     *("aspect", "corpus", "protocol", "part", "variant", "task", "source", "model", "apart"),
@@ -27,6 +30,7 @@ _FIELDS = (
     *("documents", "seeds", "p", "mark", "detectable", "reason", "notes"),
 )
 
+_MANY = 3  # models, which a title does not name
 _OF_DIFFERENCE = ("value", "p", "mark", "detectable", "reason")
 
 
@@ -34,7 +38,7 @@ def document(report: Report) -> Document:
     """Return the tables of a report; JSON also has the runs and the signature of each number."""
     comparisons = [row for table in report.tables for row in table.rows]
     return Document(
-        title="SPOR",
+        title=f"{_subject(row.model for row in report.rows)} on {benchmarks(report.rows)}",
         grids=tuple(grid for table in report.tables for grid in grids(table)),
         legend=LEGEND,
         problems=report.problems,
@@ -44,11 +48,21 @@ def document(report: Report) -> Document:
     )
 
 
+def benchmarks(rows: Iterable[Comparison]) -> str:
+    """Return the titles of the benchmarks of the rows."""
+    return ", ".join(dict.fromkeys(benchmark(row.spec.benchmark).title for row in rows))
+
+
+def _subject(models: Iterable[str]) -> str:
+    names = [*dict.fromkeys(models)]
+    return " and ".join(names) if len(names) < _MANY else f"{len(names)} models"
+
+
 def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
     common = {
         **row.spec.name._asdict(),
         **{name: getattr(row, name) for name in ("variant", "task", "model", "apart", "metric")},
-        "source": "paper" if row.published else "run",
+        "source": "paper" if row.published else "floor" if row.floor else "run",
         "n": row.n,
         "documents": row.documents,
         "clusters": row.clusters,

@@ -1,8 +1,8 @@
 """The titles and tables of a benchmark, and its paper's numbers."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from spor_tasks.aspects.named import place_of
@@ -26,6 +26,14 @@ class Benchmark(Sets, Protocol):
     @property
     def paper(self) -> str:
         """Where the paper's numbers are from, in words; empty if none are shown."""
+
+    @property
+    def introduction(self) -> str:
+        """What it tests, and what to look at first."""
+
+    @property
+    def legends(self) -> Mapping[str, str]:
+        """What the arms and columns of its tables are, by aspect."""
 
     def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
         """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
@@ -86,4 +94,5 @@ def grids(table: Table) -> tuple[Grid, ...]:
         sections[name.corpus, name.protocol, row.variant].append(row)
     layouts = benchmark(table.benchmark)
     parts = tuple(grid for _, rows in sorted(sections.items()) for grid in layouts.grids(rows))
-    return (*parts, *layouts.overall(table.pooled))
+    legend = layouts.legends.get(table.aspect, "")
+    return tuple(replace(grid, legend=legend) for grid in (*parts, *layouts.overall(table.pooled)))

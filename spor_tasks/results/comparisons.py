@@ -121,8 +121,8 @@ def _rows(row: Comparison, results: Sequence[Run], arms: _Arms) -> Iterator[Comp
     main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
-        cells = tuple(_cell(arms[arm], metric, arm) for arm in spec.arms)
-        as_is = _cell(arms[None], metric, "the model as it is")
+        cells = tuple(_cell(arms[arm], metric, arm, _command(results[0], arm)) for arm in spec.arms)
+        as_is = _cell(arms[None], metric, "the model as it is", f"spor eval --tasks {spec.task}")
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         samples = same_samples(counted)
         is_pair = len(cells) == 2 and all(cell.values for cell in cells)  # noqa: PLR2004
@@ -136,14 +136,24 @@ def _rows(row: Comparison, results: Sequence[Run], arms: _Arms) -> Iterator[Comp
         )
 
 
-def _cell(runs: _Runs, metric: str, name: str) -> Cell:
+def _command(example: Run, arm: str) -> str:
+    """Return what would give a result of an arm, tuned on or shown as the example is."""
+    spec = example.spec
+    if example.adapter or not spec.in_context:
+        return f"python -m training train CONFIG data.arm={arm}"
+    task = example.task.replace(f"_icl_{example.shown_arm}", f"_icl_{arm}")
+    return f"spor eval --tasks {task if example.shown_arm else spec.task_name(arm)}"
+
+
+def _cell(runs: _Runs, metric: str, name: str, command: str) -> Cell:
     scored = [result for result in runs.used if metric in result.scores]
+    if runs.left_out and not scored:
+        return Cell(reason="; ".join(runs.left_out))
+    if not scored and not runs.used:
+        return Cell(reason=f"no result of {name}", command=command)
     if not scored:
-        missing = f"no result of {name}"
-        if runs.used:
-            first = runs.used[0]
-            missing = _NOT_POOLED if first.splits else f"no {metric} in {first.file.name}"
-        return Cell(reason="; ".join(runs.left_out) or missing)
+        first = runs.used[0]
+        return Cell(reason=_NOT_POOLED if first.splits else f"no {metric} in {first.file.name}")
     counts: list[int] = []
     if metric in scored[0].spec.breakdown:
         columns = (run.logged.columns.get(metric) for run in scored if run.logged)

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.results.runs import Run
@@ -13,7 +13,8 @@ from spor_tasks.results.statistics import Estimate, Interval
 class Cell:
     """The scores of a model on one task, a value for each run; the paper's have no runs.
 
-    ``reason`` says why values are missing. ``interval`` is that of the mean over runs. ``notes``
+    ``reason`` says why values are missing, and ``command`` what would fill the gap if no run is of
+    the arm. ``interval`` is that of the mean over runs. ``notes``
     are other things that a reader must know. ``counts`` are the samples that each value is of,
     where the score is of some samples only and they were logged.
     """
@@ -22,6 +23,7 @@ class Cell:
     runs: tuple[Run, ...] = ()
     interval: Interval | None = None
     reason: str | None = None
+    command: str | None = None
     notes: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
 
@@ -55,8 +57,9 @@ class Comparison:
     ``difference`` is the first arm's score minus the second's: negative where generalization costs.
     ``documents`` is the number of samples of the test, and ``n`` how many of them were evaluated.
     ``clusters`` counts the samples with different units; it is None without logged samples.
-    ``published`` rows are the paper's. If a model has several rows for a task, ``evaluated`` says
-    how this one was evaluated differently, and ``trained`` how its adapters were trained.
+    ``published`` rows are the paper's, and a ``floor`` needs no model. If a model has several rows
+    for a task, ``prompted`` and ``evaluated`` say how this one was evaluated differently, and
+    ``trained`` how its adapters were trained.
     ``merged`` says in what its runs differ because a user merged them. ``signature`` is that of the
     results. ``splits`` counts those that are put together.
     """
@@ -73,6 +76,8 @@ class Comparison:
     difference: Estimate | None = None
     clusters: int | None = None
     published: bool = False
+    floor: bool = False
+    prompted: str | None = None
     evaluated: str | None = None
     trained: str | None = None
     merged: str | None = None
@@ -102,7 +107,8 @@ class Comparison:
     @property
     def apart(self) -> str | None:
         """How this row differs from the model's other rows of the task; None without others."""
-        return "; ".join(filter(None, [self.evaluated, self.trained, self.merged])) or None
+        facts = (self.prompted, self.evaluated, self.trained, self.merged)
+        return "; ".join(filter(None, facts)) or None
 
     @property
     def name(self) -> str:
@@ -112,4 +118,38 @@ class Comparison:
     @property
     def name_as_is(self) -> str:
         """The model without adapters, which may also have several rows."""
-        return f"{self.model} ({self.evaluated})" if self.evaluated else self.model
+        return replace(self, trained=None, merged=None).name
+
+    @property
+    def name_beside_prompt(self) -> str:
+        """The name where a column says how the model was prompted."""
+        return replace(self, prompted=None).name
+
+    @property
+    def prompt(self) -> str:
+        """How a model was prompted, in a few words; empty where none was."""
+        return prompt_in_words(self.signature) if self.signature else ""
+
+
+PROMPT_FACTS = (
+    *("prompt_style", "num_fewshot", "chat_template_sha", "system_instruction_sha"),
+    "fewshot_as_multiturn",
+)
+"""The facts of a result that :func:`prompt_in_words` puts into words."""
+
+
+PLAIN = "plain"
+"""The prompt of a task as it is, without a chat or demonstrations."""
+
+
+def prompt_in_words(facts: Mapping[str, str]) -> str:
+    """Return how a model was prompted, such as ``plain`` or ``chat, 3-shot``."""
+    style, shots, chat, system, turns = (facts.get(fact, "None") for fact in PROMPT_FACTS)
+    words = {
+        style: style == "instruction",
+        "chat": chat != "None",
+        "system": system != "None",
+        f"{shots}-shot": shots not in {"0", "None"},
+        "turns": turns == "True",
+    }
+    return ", ".join(word for word, is_so in words.items() if is_so) or PLAIN

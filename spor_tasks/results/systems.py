@@ -5,9 +5,10 @@ A system is a model that was trained and evaluated in one way, with runs of each
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.rows import Comparison
+from spor_tasks.results.rows import PROMPT_FACTS, Comparison
 from spor_tasks.results.runs import Problem, Run
 
 _MOST_WORDS = 32
@@ -116,9 +117,14 @@ def _stated(result: Run, key: str) -> str | None:
 def named_rows(systems: Systems, merged: Iterable[str]) -> list[Comparison]:
     """Return a row for each system, with its facts in which the model's rows differ."""
     keys = differing([system[0] for system in systems])
-    rows = [_row(system, keys, merged, whole=False) for system in systems]
-    if len({(row.name, row.merged) for row in rows}) < len(rows):  # only omitted facts differ
-        rows = [_row(system, keys, merged, whole=True) for system in systems]
+    rows: list[Comparison] = []
+    in_short = [key for key in keys if key not in PROMPT_FACTS]
+    for shown, whole in ((in_short, False), (keys, False), (keys, True)):
+        rows = [_row(system, shown, merged, whole=whole) for system in systems]
+        if len({row.prompt for row in rows}) > 1:
+            rows = [replace(row, prompted=row.prompt) for row in rows]
+        if len({(row.name, row.merged) for row in rows}) == len(rows):
+            break  # otherwise only omitted facts differ
     return rows
 
 

@@ -2,9 +2,10 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 from spor_tasks.core.contracts import SetSpec
@@ -14,12 +15,12 @@ from spor_tasks.results.statistics import Interval
 
 
 class Number(NamedTuple):
-    """A cell with a number, its interval and mark, and the numbers of its notes."""
+    """A cell with a number, its interval and mark, and the letters of its notes."""
 
     value: str
     interval: str = ""
     mark: str = ""
-    notes: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 Content = str | Number
@@ -30,9 +31,10 @@ Line = tuple[Content, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """One table: our ``runs``, then the ``paper``'s rows, and numbered notes.
+    """One table: our ``runs``, the ``floors``, the ``paper``'s rows, and notes by letter.
 
-    ``caption`` applies to the whole table.
+    ``caption`` applies to the whole table. ``legend`` says below it what its columns and arms are,
+    and ``missing`` which of them lack a result, with the commands that would give it.
     """
 
     title: str
@@ -40,7 +42,17 @@ class Grid:
     header: tuple[str, ...]
     runs: tuple[Line, ...]
     paper: tuple[Line, ...]
-    notes: tuple[str, ...]
+    notes: Mapping[str, str]
+    floors: tuple[Line, ...] = ()
+    legend: str = ""
+    missing: str = ""
+
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[Line, ...]], ...]:
+        """The lines with the title of their section, empty for our own if they are alone."""
+        others = (("Floors, which need no model", self.floors), ("As published", self.paper))
+        shown = tuple((title, lines) for title, lines in others if lines)
+        return (("Runs" if shown else "", self.runs), *shown)
 
 
 _SOURCES = {
@@ -72,66 +84,113 @@ def full_title(row: _TitledRow) -> str:
 
 
 class Notes:
-    """Numbers the notes, each once."""
+    """Gives each note a letter: a to z, then aa."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
-    def numbers(self, *reasons: str | None) -> tuple[int, ...]:
-        """Return the numbers of these notes, new ones for those that are new."""
+    def letters(self, *reasons: str | None) -> tuple[str, ...]:
+        """Return the letters of these notes, new ones for those that are new."""
         texts = (reason for reason in reasons if reason)
-        return tuple(sorted(self._numbers.setdefault(r, len(self._numbers) + 1) for r in texts))
+        numbers = (self._numbers.setdefault(text, len(self._numbers)) for text in texts)
+        return tuple(map(_letter, sorted(numbers)))
 
     @property
-    def texts(self) -> tuple[str, ...]:
-        """All notes, in the order of their numbers."""
-        return tuple(self._numbers)
+    def texts(self) -> dict[str, str]:
+        """All notes by their letters, in order."""
+        return {_letter(number): text for text, number in self._numbers.items()}
+
+
+def _letter(number: int) -> str:
+    more, last = divmod(number, 26)
+    return (_letter(more - 1) if more else "") + chr(ord("a") + last)
 
 
 # --- One column for each arm ----------------------------------------------------------------------
 
 
 def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
-    """Return the rows with a column for each arm; ``part`` is the header of the parts."""
-    arms = rows[0].spec.arms
-    parts = any(row.part for row in rows)
-    notes = Notes()
+    """Return the rows with a column for each arm; ``part`` is the header of the parts.
 
-    def line(row: Comparison) -> Line:
-        own_part = (row.spec.part_title or "").removeprefix(f"{part} = ")
-        return (
-            row.name,
-            *((own_part,) if parts else ()),
-            label(row.metric),
-            "" if row.published else _cell(row.as_is, row.metric, notes),
-            *(_cell(cell, row.metric, notes) for cell in row.arms),
-            _difference(row, notes),
-            samples_text(row),
-            _seeds(row),
+    A column in which nothing would stand is left out.
+    """
+    metrics = rows[0].spec.reported
+    ordered = sorted(rows, key=lambda row: (row.part or "", metrics.index(row.metric)))
+    notes = Notes()
+    columns = dict(_columns(ordered, part, notes))
+
+    def lines(kind: str) -> tuple[Line, ...]:
+        return tuple(
+            tuple(content(row) for content in columns.values())
+            for row in ordered
+            if _kind(row) == kind
         )
 
-    metrics = rows[0].spec.reported
-    ordered = sorted(
-        rows, key=lambda row: (row.published, row.part or "", metrics.index(row.metric))
-    )
-    lines = [(row.published, line(row)) for row in ordered]
     return Grid(
         section_title(rows[0]),
         detectable_text(rows),
-        (
-            "model",
-            *((part,) if parts else ()),
-            "metric",
-            "as is",
-            *(arm.capitalize() for arm in arms),
-            " − ".join(arm.capitalize() for arm in arms),
-            "n",
-            "seeds",
-        ),
-        tuple(line for published, line in lines if not published),
-        tuple(line for published, line in lines if published),
+        tuple(columns),
+        lines("run"),
+        lines("published"),
         notes.texts,
+        lines("floor"),
+        missing=_missing_arms(rows),
     )
+
+
+def _kind(row: Comparison) -> str:
+    return "published" if row.published else "floor" if row.floor else "run"
+
+
+def _columns(
+    rows: Sequence[Comparison], part: str, notes: Notes
+) -> Iterator[tuple[str, Callable[[Comparison], Content]]]:
+    """Yield the header of each column, and what stands in it."""
+    arms = [arm.capitalize() for arm in rows[0].spec.arms]
+    yield from _names(rows)
+    if any(row.part for row in rows):
+        yield part, lambda row: (row.spec.part_title or "").removeprefix(f"{part} = ")
+    yield "metric", lambda row: label(row.metric)
+    if any(row.as_is.values for row in rows):
+        yield "as is", lambda row: "" if row.published else _cell(row.as_is, row.metric, notes)
+    for at, arm in enumerate(arms):
+        if any(row.arms[at].values for row in rows if row.arms):
+            yield arm, partial(_cell_of_arm, at, notes, _absent(rows))
+    if any(row.difference for row in rows):
+        yield " − ".join(arms), lambda row: _difference(row, notes)
+    yield "n", samples_text
+    if any(map(_seeds, rows)):
+        yield "seeds", _seeds
+
+
+def _names(rows: Iterable[Comparison]) -> Iterator[tuple[str, Callable[[Comparison], str]]]:
+    """Yield the column of models, and that of prompts where models were prompted differently."""
+    prompts = {row.prompt for row in rows if row.prompt}
+    if len(prompts) > 1:
+        yield "model", attrgetter("name_beside_prompt")
+        yield "prompt", attrgetter("prompt")
+    else:
+        yield "model", attrgetter("name")
+
+
+def _absent(rows: Iterable[Comparison]) -> dict[str, str]:
+    """Return the arms that no model has a result of, with what would give it."""
+    cells = [each for row in rows if _kind(row) == "run" for each in row.by_arm]
+    have = {arm for arm, cell in cells if not cell.command}
+    return {arm: cell.command for arm, cell in cells if cell.command and arm not in have}
+
+
+def _missing_arms(rows: Sequence[Comparison]) -> str:
+    """Return the arms without a result, where there are two to be compared."""
+    absent = _absent(rows) if len(rows[0].spec.arms) > 1 else {}
+    texts = (f"{arm} ({command})" for arm, command in absent.items())
+    return f"No result of {', '.join(texts)}." if absent else ""
+
+
+def _cell_of_arm(at: int, notes: Notes, absent: Container[str], row: Comparison) -> Number:
+    if row.floor or (not row.published and row.spec.arms[at] in absent):
+        return Number("")
+    return _cell(row.arms[at], row.metric, notes)
 
 
 # --- One column for each metric -------------------------------------------------------------------
@@ -153,22 +212,37 @@ def by_metric(
     texts that follow the number of samples in the caption.
     """
     columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
-    models: dict[tuple[bool, str], dict[Column, Comparison]] = defaultdict(dict)
+    models: dict[tuple[str, str], dict[Column, Comparison]] = defaultdict(dict)
     for row in rows:
-        models[row.published, row.name][row.part, row.metric] = row
-    notes = Notes()
-    runs: list[Line] = []
-    paper: list[Line] = []
-    for (published, *_), by_column in models.items():
-        (paper if published else runs).extend(_model_lines(by_column, columns, notes))
+        models[_kind(row), row.name][row.part, row.metric] = row
+    notes, names = Notes(), dict(_names(rows))
+    lines: dict[str, list[Line]] = defaultdict(list)
+    for (kind, _), by_column in models.items():
+        lines[kind] += _model_lines(by_column, columns, tuple(names.values()), notes)
     headers = map(header, columns) if header else (label(metric) for _, metric in columns)
-    line = ("model", "arm", *headers, "seeds")
+    has_seeds = any(line[-1] for of_kind in lines.values() for line in of_kind)
+    runs, paper, floors = (
+        tuple(line if has_seeds else line[:-1] for line in lines[kind])
+        for kind in ("run", "published", "floor")
+    )
     caption = "; ".join(filter(None, [_counts(rows), *about, detectable_text(rows)]))
-    return Grid(title, caption, line, tuple(runs), tuple(paper), notes.texts)
+    return Grid(
+        title,
+        caption,
+        (*names, "arm", *headers, *(["seeds"] if has_seeds else [])),
+        runs,
+        paper,
+        notes.texts,
+        floors,
+        missing=_missing_arms(rows),
+    )
 
 
 def _model_lines(
-    by_column: Mapping[Column, Comparison], columns: Iterable[Column], notes: Notes
+    by_column: Mapping[Column, Comparison],
+    columns: Iterable[Column],
+    names: Iterable[Callable[[Comparison], str]],
+    notes: Notes,
 ) -> Iterator[Line]:
     """Yield the lines of one model: as it is, each of its arms, and their difference."""
     rows = tuple(by_column.values())
@@ -177,7 +251,7 @@ def _model_lines(
 
     def line(arm: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
         return (
-            rows[0].name,
+            *(name(rows[0]) for name in names),
             arm,
             *(
                 number(by_column[key]) if key in by_column else _missing(absent(key[0]), notes)
@@ -189,16 +263,20 @@ def _model_lines(
     def cell_of_arm(at: int, row: Comparison) -> Number:
         return _cell(row.arms[at], row.metric, notes)
 
-    def absent(part: str | None) -> str:
+    def absent(part: str | None) -> str | None:
+        if rows[0].floor:
+            return None
         if rows[0].published:
             return "not in the paper"
         return "not measured" if part in measured else "no result of this task"
 
     if any(row.as_is.values for row in rows):
-        yield line("as is", lambda row: _cell(row.as_is, row.metric, notes))
-        if not any(cell.values for row in rows for cell in row.arms):
-            return
+        yield line(
+            "" if rows[0].floor else "as is", lambda row: _cell(row.as_is, row.metric, notes)
+        )
     for at, arm in enumerate(arms):
+        if all(row.arms[at].command for row in rows):
+            continue
         seeds = _seeds_of(row.arms[at] for row in rows)
         yield line(arm, partial(cell_of_arm, at), seeds)
     if any(row.difference for row in rows):
@@ -221,7 +299,8 @@ def detectable_text(rows: Iterable[Comparison]) -> str:
 
 def _counts(rows: Iterable[Comparison]) -> str:
     """Return the numbers of samples of our rows, for each part if they differ."""
-    sizes = tuple(dict.fromkeys((row.part, samples_text(row)) for row in rows if not row.published))
+    runs = (row for row in rows if _kind(row) == "run")
+    sizes = tuple(dict.fromkeys((row.part, samples_text(row)) for row in runs))
     if len({n for _, n in sizes}) == 1:
         return f"n = {sizes[0][1]}"
     return f"n = {', '.join(f'{n} ({part})' if part else n for part, n in sizes)}"
@@ -240,16 +319,16 @@ def samples_text(row: Comparison) -> str:
 
 
 def _missing(reason: str | None, notes: Notes) -> Number:
-    return Number("", notes=notes.numbers(reason))
+    return Number("", notes=notes.letters(reason))
 
 
 def _cell(cell: Cell, metric: str, notes: Notes) -> Number:
     if cell.mean is None:
-        return _missing(cell.reason, notes)
+        return _missing(": ".join(filter(None, [cell.reason, cell.command])), notes)
     return Number(
         f"{cell.mean:+.2f}" if is_signed(metric) else f"{cell.mean:.2f}",
         _spread(cell, metric),
-        notes=notes.numbers(cell.reason, source_text(cell.interval), *cell.notes),
+        notes=notes.letters(cell.reason, source_text(cell.interval), *cell.notes),
     )
 
 
@@ -263,6 +342,8 @@ def _spread(cell: Cell, metric: str) -> str:
 
 def _difference(row: Comparison, notes: Notes) -> Number:
     difference = row.difference
+    if difference is None and (row.floor or all(cell.command for cell in row.arms)):
+        return Number("")
     if difference is None:
         return _missing("no difference without both arms", notes)
     notes_of_difference = (difference.reason, source_text(difference.interval), *difference.notes)
@@ -271,7 +352,7 @@ def _difference(row: Comparison, notes: Notes) -> Number:
         f"{difference.value:+.2f}",
         interval_text(difference.interval, row.metric),
         difference.mark,
-        notes.numbers(*reasons),
+        notes.letters(*reasons),
     )
 
 

@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from tests.browser.steps import DESKTOP, PHONE, choose, count, shown
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE
 
+ORDERS = "test=Order+invariance:+mini,+strict+sets,+main"
+RULE = "test=Rule+learnability:+mini,+strict+sets"
 ALL = 18 * 24  # nine arms of two models, and as many samples of each
 
 
@@ -52,7 +54,7 @@ def test_the_list_has_the_samples_that_filters_and_kinds_of_error_leave(open_pag
         ("arm", "as is", 4 * 24),
         ("units", "4", ALL // 3),
         ("predicate", "twin town", ALL // 3),
-        ("aspect", "rule learnability", 4 * 24),
+        ("test", "Rule learnability: mini, strict sets", 4 * 24),
     ):
         page.locator("#clear").evaluate("button => button.click()")
         expect(page.locator("#count")).to_have_text(f"{ALL} samples")
@@ -125,11 +127,11 @@ def test_samples_are_ordered_by_score_and_by_gap(open_page):
 
 
 def test_samples_of_other_aspects_show_their_orders_and_phrases(open_page):
-    page = open_page("#part=main&beside=none")
+    page = open_page(f"#{ORDERS}&beside=none")
     assert page.locator(".outputs .output").count() == 2
     orders = ["Output for input order 0 1", "Output for input order 1 0"]
     expect(page.locator(".outputs .order")).to_have_text(orders)
-    page = open_page("#aspect=rule+learnability&beside=none")
+    page = open_page(f"#{RULE}&beside=none")
     assert "Entity 1" in page.locator(".card", has_text="Hidden phrases").inner_text()
     kind(page, "leak")
     expect(page.locator("mark.leak, mark.inner").first).to_be_visible()
@@ -214,8 +216,8 @@ def test_the_address_keeps_filters_and_sample_and_may_make_no_sense(open_page):
 
 
 def test_the_page_fits_every_screen_and_what_it_has_is_named(open_page):
-    for size, part in product((DESKTOP, PHONE), ("part=main", "aspect=rule+learnability")):
-        page = open_page(f"#{part}", size)
+    for size, test in product((DESKTOP, PHONE), (ORDERS, RULE)):
+        page = open_page(f"#{test}", size)
         expect(page.locator("#sample .output").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
     page.locator(".row").nth(1).click()  # on a phone a sample opens below the list

@@ -77,7 +77,7 @@ def test_tables_show_linked_columns_and_pairs_their_likelier_text(reported):
     expect(page.locator(".cells tbody tr").nth(1)).to_contain_text(HOSTILE[0])
     assert fits(page)
     page = opened()
-    choose(page, "part", "adversarial")
+    choose(page, "test", "logicnlg_mini, published sets, adversarial pairs")
     notes = page.locator("#sample .outputs").first.locator(".note")
     expect(notes.first).to_contain_text("log likelihood -20.00, -2.000 by token")
     expect(notes.last).to_have_text("likelier: by token text, by sum text, by byte text")

@@ -56,7 +56,7 @@ def test_a_system_without_samples_is_listed_and_not_ranked(tmp_path):
     assert first.reason
     assert (second.model, second.rank) == ("ours", 1)
     document = leaderboard.document(report.rank(report.collect([tmp_path])))
-    assert f"[1] {first.reason}" in plain_text(document)
+    assert f"[a] {first.reason}" in plain_text(document)
 
 
 @pytest.mark.parametrize(("setting", "one", "other"), [("n", 40, 39), ("version", 1.2, 3.0)])

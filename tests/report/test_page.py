@@ -224,8 +224,14 @@ def test_a_page_may_have_tables_alone(tmp_path):
     html = (tmp_path / report.PAGE).read_text("utf-8")
     assert 'id="chunk-0"' not in html
     assert "40.00" in html
-    assert re.search(r'<td class="number" data-value=""><sup class="reason">\d', html)
-    assert "no result of combination" in html
+    assert re.search(
+        r'data-value="[\d.]+">[^<]+ <span class="spread">\[[^<]+ <span class="reason">\[a\]<',
+        html.replace("</span>", ""),
+    )
+    assert ">Combination<" not in html
+    assert (
+        "No result of combination (python -m training train CONFIG data.arm=combination)." in html
+    )
     assert 'id="plots"' not in html
     assert 'id="leaderboard"' not in html  # of one system
 
@@ -237,8 +243,10 @@ anything = st.text(st.characters(exclude_categories=[]), max_size=40) | st.text(
 # What was logged as JSON has no two halves of a pair side by side.
 texts = st.sampled_from(HOSTILE) | anything.filter(lambda x: json.loads(json.dumps(x)) == x)
 PAGE = template()
-EMPTY = dict.fromkeys(("tables", "plots", "problems", "sections", "chunks", "trials"), ())
-TEXTS = ("version", "name", "tasks", "models", "style", "script", "footer")
+EMPTY = dict.fromkeys(
+    ("tables", "plots", "problems", "sections", "chunks", "trials", "introductions"), ()
+)
+TEXTS = ("version", "name", "title", "facts", "style", "script", "footer")
 
 
 def rendered(**content):
@@ -247,8 +255,8 @@ def rendered(**content):
 
 def in_a_table(text):
     name = f"a{text}"  # which is never a number
-    grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), (text,))
-    return rendered(tables=[("tables", "", [grid])])
+    grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), {"a": text})
+    return rendered(tables=[("tables", "", name, [grid])])
 
 
 def in_a_problem(text):

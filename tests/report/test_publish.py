@@ -111,7 +111,7 @@ def test_each_result_is_sent_once_and_to_a_place_of_its_own(tmp_path):
     (tmp_path / "secrets.env").write_text("TOKEN=1")
     (tmp_path / "samples_hellaswag_one.jsonl").write_text("{}\n")
     assert sent(tmp_path, file)[0] == sent(file)[0]
-    assert [name for name in sent(tmp_path)[0] if "/" in name] == [
+    assert [name for name in sent(tmp_path)[0] if "results/" in name] == [
         "results/model/results_one.json",
         f"results/model/samples_{TASK}_one.jsonl",
     ]
@@ -177,6 +177,7 @@ def test_a_clone_gives_the_same_report(hub, runs, push, monkeypatch):
     assert push().endswith(f"{COMMIT}\n")
     results = {f"results/runs/{path.name}": path.read_bytes() for path in runs.iterdir()}
     report = {f"report.{ending}" for ending in ("md", "tex", "csv", "json")}
+    report |= {"plots/gaps.svg", "plots/categories.svg"}
     assert hub.files.keys() == {"README.md", "page.html", *report, *results}
     assert hub.files.items() >= results.items()
     rows = json.loads(hub.files["report.json"])["rows"]

@@ -16,7 +16,7 @@ from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, Line, Number
+from spor_tasks.results.tables import Grid, Line, Notes, Number
 
 _DATASETS = tuple(space.name for space in PUBLISHED)
 _WITHOUT_ACD = frozenset(space.name for space in PUBLISHED if not splits.shipped(space, "acd"))
@@ -130,22 +130,21 @@ def _grid(
         yield Grid(title, _ABOUT, header, tuple(runs), paper, notes)
 
 
-def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], tuple[str, ...]]:
+def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], Mapping[str, str]]:
     """Return the printed rows, with notes on cells that are not what the paper's tables give."""
-    notes, paper_lines = list[str](), list[Line]()
+    notes, paper_lines = Notes(), list[Line]()
     of_averages = lines(sets.BENCHMARK)[SetName(sets.BENCHMARK, "", "averages")]
     for model, printed in groupby(of_averages, lambda line: line["model"]):
         cells = dict.fromkeys(columns, _number(math.nan))
         for line in printed:
             if line["metric"] in cells:
-                notes += filter(None, [line["note"]])
-                numbers = (len(notes),) if line["note"] else ()
-                cells[line["metric"]] = _number(float(line["value"]), numbers)
+                letters = notes.letters(line["note"])
+                cells[line["metric"]] = _number(float(line["value"]), letters)
         paper_lines.append((model, "", *cells.values()))
-    return tuple(paper_lines), tuple(notes)
+    return tuple(paper_lines), notes.texts
 
 
-def _number(value: float, notes: tuple[int, ...] = ()) -> Number:
+def _number(value: float, notes: tuple[str, ...] = ()) -> Number:
     return Number("" if math.isnan(value) else f"{value:.2f}", notes=notes)
 
 
