@@ -252,5 +252,6 @@ def run_register(options: argparse.Namespace) -> None:
             print(f"{visible(folder)}: removed")
         return
     folder = stubs.folder()
-    stubs.register(folder)
-    print(f"{visible(folder)}: all tasks registered")
+    count = stubs.register(folder)
+    print(f"{visible(folder)}: {count:,} files, one for each task, in the installed lm-eval")
+    print("`spor tasks register --remove` removes them; `lm_eval --tasks …` now knows the tasks.")

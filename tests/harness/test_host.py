@@ -17,6 +17,7 @@ import lm_eval
 import pytest
 
 from spor_tasks import report
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import host
 from spor_tasks.results import runs
 from spor_tasks.results.samples import find
@@ -119,3 +120,12 @@ def test_the_patch_fits_and_mends_the_installed_release(tmp_path):
             check=True,
         )
         assert re.findall(r"batch \d: +(\d+) of 24", done.stdout) == ["24"] * 6
+
+
+def test_an_error_that_ends_lm_eval_takes_its_own_lines(capsys):
+    hook = host.without_traceback(print)
+    for error in (ConfigError("wrong", where="file", remedy="Mend."), ValueError("other")):
+        hook(type(error), error, None)
+    printed = capsys.readouterr()
+    assert printed.err == "error: file: wrong\n  Mend.\n"
+    assert printed.out == "<class 'ValueError'> other None\n"
