@@ -14,7 +14,7 @@ A document is what lm-eval keeps and logs of a sample.
 """
 
 import json
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, TypeAlias, TypeVar
@@ -95,24 +95,6 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         return Sample(doc["id"], doc["corpus"], units, references, context)
 
     return _sample(msgspec.convert(row, _Row), make)
-
-
-def cluster_of(doc: Mapping[str, Any]) -> Hashable:
-    """Return the cluster of a document's sample (:attr:`Sample.cluster`), in less time.
-
-    Raises:
-        LookupError, TypeError, ValueError: as :func:`sample_of`.
-    """
-    if doc.get("rivals"):
-        return str(doc["id"])
-    context = json.loads(doc.get("context") or "{}")
-    if isinstance(source := context.get("source"), str) and source:
-        return source
-    if "table" in context:
-        return str(doc["name"])
-    if doc.get("twin"):
-        return sample_of(doc).cluster
-    return frozenset(map(tuple, json.loads(doc["units"])))
 
 
 # --- Rows ----------------------------------------------------------------------------------------

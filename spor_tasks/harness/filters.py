@@ -12,7 +12,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.registry import register_filter
 from lm_eval.filters import build_filter_ensemble
 
-from spor_tasks.core.codec import cluster_of
+from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import host
 from spor_tasks.text import filters
@@ -95,7 +95,7 @@ def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) 
     texts = [text for text, *_ in results]
     if filters.logicnlg_published.__name__ in names(chain):
         _check_order(task, requests)
-        tables = map(cluster_of, docs)
+        tables = (sample_of(doc).cluster for doc in docs)
         texts = filters.without_short(texts, tables)
     for request, text in zip(requests, texts, strict=True):
         host.store(request, chain["name"], text)

@@ -53,10 +53,11 @@ def _read(file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hasha
     ids: list[str] = []
     keys: list[Hashable] = []
     tally = Tally(map(score_info, metrics))
-    for logged in file.scores():
-        ids.append(str(shared.setdefault(logged.id, logged.id)))
-        keys.append(shared.setdefault(logged.cluster, logged.cluster))
-        tally.add({metric: logged.scores.get(metric) for metric in metrics})
+    for record in file.records():
+        id_, cluster = record.sample.id, record.sample.cluster
+        ids.append(str(shared.setdefault(id_, id_)))
+        keys.append(shared.setdefault(cluster, cluster))
+        tally.add({metric: record.scores.get(metric) for metric in metrics})
     if len(set(ids)) < len(ids) or len(ids) != file.run.n:
         raise ResultError(
             f"has {len(ids)} samples, {len(set(ids))} of them different, but the result is of "

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from glob import escape
@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from spor_tasks.core.codec import cluster_of, sample_of
+from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, sides
@@ -81,14 +81,6 @@ class Reading(NamedTuple):
     ended: str
 
 
-class Scored(NamedTuple):
-    """A run's scores on a sample; samples of the same ``cluster`` are not independent."""
-
-    id: str
-    cluster: Hashable
-    scores: Mapping[str, Value]
-
-
 @dataclass(frozen=True, slots=True)
 class SampleFile:
     """The samples of one result on the disk; each pass over them reads the file again."""
@@ -102,28 +94,6 @@ class SampleFile:
         Raises:
             ResultError: a line is incomplete, or lm-eval did not write it; ``where`` names it.
         """
-        for place, row in self._rows():
-            try:
-                record = _record(self.run, row)
-            except _FAULTS as error:
-                raise _damaged(place, error) from error
-            yield record
-
-    def scores(self) -> Iterator[Scored]:
-        """Yield the scores of each sample, faster than whole records.
-
-        Raises:
-            ResultError: as :meth:`records`.
-        """
-        for place, row in self._rows():
-            try:
-                doc = row["doc"]
-                scored = Scored(str(doc["id"]), cluster_of(doc), _scores(row))
-            except _FAULTS as error:
-                raise _damaged(place, error) from error
-            yield scored
-
-    def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         place = str(self.path)
         try:
             with open_file(self.path) as file:
@@ -131,10 +101,9 @@ class SampleFile:
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
                     if len(line) > ROW_BYTES:
-                        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")  # noqa: TRY301
-                    row = json.loads(line)
-                    yield place, row
-        except (OSError, ValueError, RecursionError) as error:
+                        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
+                    yield _record(self.run, json.loads(line))
+        except (OSError, *_FAULTS) as error:
             raise _damaged(place, error) from error
 
 

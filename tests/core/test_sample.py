@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.core.codec import cluster_of, doc_of, from_row, sample_of, to_row
+from spor_tasks.core.codec import doc_of, from_row, sample_of, to_row
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import (
     AttributeValue,
@@ -84,7 +84,6 @@ def twins_of(sample):
 def test_a_document_gives_its_sample_back(sample):
     doc = json.loads(json.dumps(doc_of(sample)))
     assert sample_of(doc) == sample
-    assert cluster_of(doc) == sample.cluster
     assert ("context" in doc) == bool(sample.context.keys() - {"name", "category"})
 
 

@@ -74,7 +74,7 @@ NAMED = {
     (READERS[1], "an empty file"): "rows:1",
     ("tasks make FILE --out out", "an endless device"): "/dev/zero",
 }
-NO_FILE = {"tasks path", "tasks list", "tasks register", "training demo"}
+NO_FILE = {"tasks path", "tasks list", "tasks show", "tasks register", "training demo"}
 
 
 @pytest.fixture

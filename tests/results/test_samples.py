@@ -55,7 +55,6 @@ def test_a_line_becomes_a_record(tmp_path):
     assert (record.outputs, record.scored) == ((output,), ("Greyport: Cold Sound.",))
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
     assert record.prompt_sha256 == "f" * 64
-    assert next(file.scores()) == ("plain", frozenset(PLAIN.units), record.scores)
     assert after_demonstrations.contexts == (f"shown\n\n{record.inputs[0]}",)
     assert after_demonstrations.inputs == record.inputs
 
@@ -90,10 +89,10 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path):
     row = sample_row(PLAIN, ["x"], PARENT)
     file = logged(tmp_path, row, row)
     file.path.write_bytes(file.path.read_bytes()[:-40])
-    for reading in (file.records(), file.scores()):
-        assert next(iter(reading))
-        with pytest.raises(ResultError, match=DAMAGED.format(2)):
-            next(iter(reading))
+    records = file.records()
+    assert next(records)
+    with pytest.raises(ResultError, match=DAMAGED.format(2)):
+        next(records)
 
 
 @pytest.mark.parametrize(
@@ -121,10 +120,8 @@ def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path):
 def test_a_bad_line_is_named(tmp_path, sample, key, value):
     row = sample_row(sample, ["x"] if sample is PLAIN else ["x", "y"], PARENT)
     file = logged(tmp_path, changed(row, tuple(key.split(".")), value))
-    in_scores = key in {"doc", "metrics", "parent"}
-    for reading in (file.records(), *((file.scores(),) if in_scores else ())):
-        with pytest.raises(ResultError, match=DAMAGED.format(1)):
-            list(reading)
+    with pytest.raises(ResultError, match=DAMAGED.format(1)):
+        list(file.records())
 
 
 def test_samples_stand_beside_the_result_of_the_same_time(tmp_path):
