@@ -124,6 +124,15 @@ viggo_dir = _folder_of("VIGGO_DATA_DIR")
 human_dir = _folder_of("SPOR_HUMAN_DIR")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _own_cache(tmp_path_factory):
+    """Keep what tests choose out of the user's cache."""
+    from spor_tasks.core import folders  # noqa: PLC0415 - counted by coverage
+
+    folder = tmp_path_factory.mktemp("cache")
+    folders.user_cache = lambda: folder
+
+
 @pytest.fixture
 def spor(capsys):
     """Run a command, which must end with a status; return its output, or its errors."""

@@ -1,6 +1,7 @@
 """`spor eval`: lm-eval's own command line, for one model or several."""
 
 import argparse
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -74,6 +75,7 @@ def run(arguments: Sequence[str]) -> int:
     from spor_tasks.harness import task_files
 
     setup_logging()
+    logging.getLogger("spor_tasks").setLevel(logging.INFO)
     sources, options = _parse(arguments)
     config = _config(options)
     models = [*read_models(sources)] or [config.model_args]

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Sample, Split
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -20,6 +21,12 @@ def digest(samples: Iterable[Sample]) -> str:
     for sample in samples:
         sha.update(encode_row(to_row(sample)))
     return sha.hexdigest()
+
+
+@cache
+def split_digest(split: Split) -> str:
+    """Return the digest of a split's samples."""
+    return digest(split.samples)
 
 
 def sha256_of_text(text: str) -> str:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from filelock import FileLock, Timeout
 
 from spor_tasks.core.errors import ConfigError, ResultError
@@ -15,6 +16,11 @@ from spor_tasks.core.files import Row, read_json, write_json
 MANIFEST = "spor.json"
 """The manifest's name in a folder that other programs write to as well."""
 _SCHEMA = 1
+
+
+def user_cache() -> Path:
+    """Return this package's folder in the user's cache."""
+    return platformdirs.user_cache_path("spor", appauthor=False)
 
 
 @contextmanager

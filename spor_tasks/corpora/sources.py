@@ -20,8 +20,7 @@ from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
-import platformdirs
-
+from spor_tasks.core import folders
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import atomic_write, open_file, read_bytes
@@ -59,7 +58,7 @@ class _Source:
         """Return the folder of the files: that of the variable, or one in the user's cache."""
         if named := os.environ.get(self.variable):
             return Path(named).expanduser()
-        return platformdirs.user_cache_path("spor", appauthor=False) / self.folder
+        return folders.user_cache() / self.folder
 
 
 class SourceFile(NamedTuple):

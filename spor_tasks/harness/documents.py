@@ -11,7 +11,7 @@ from datasets import Dataset
 
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import Sample, Split, SplitPair, sides, without_first_reference
-from spor_tasks.prompts import content, demonstrations
+from spor_tasks.prompts import content, kept
 from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompt, prompted
@@ -25,7 +25,7 @@ HELD_OUT = ("held_out", "held_out_twin")
 BEFORE_TWIN = "demonstrations_twin"
 """The field of a document with the demonstrations before its twin's prompts."""
 
-_choose = cache(demonstrations.choose)  # the tasks of both arms have the same
+_choose = cache(kept.choose)  # the tasks of both arms have the same
 _match = cache(content.matching)
 
 

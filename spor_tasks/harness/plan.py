@@ -2,11 +2,11 @@
 
 import logging
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from spor_tasks.core.contracts import Sets, SetSpec, Splits
-from spor_tasks.core.digests import digest
+from spor_tasks.core.digests import split_digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, Split, SplitPair
@@ -90,12 +90,6 @@ def is_on(metadata: Metadata, setting: str) -> bool:
             remedy=f"Write {setting}=true or {setting}=false.",
         )
     return value
-
-
-@cache
-def split_digest(split: Split) -> str:
-    """Return the digest of a split's samples."""
-    return digest(split.samples)
 
 
 def arm_digest(arm: Split) -> str | None:

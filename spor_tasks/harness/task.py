@@ -12,6 +12,7 @@ from lm_eval.api.samplers import ContextSampler, FirstNSampler
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
+from spor_tasks.core.digests import split_digest
 from spor_tasks.core.sample import Split
 from spor_tasks.harness import adapt, backends, checkpoints, documents, filters, host
 from spor_tasks.harness.plan import (
@@ -20,7 +21,6 @@ from spor_tasks.harness.plan import (
     hint,
     is_on,
     resolve,
-    split_digest,
 )
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.prompts.content import digest as digest_demonstrations

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-import platformdirs
 import pytest
 import requests
 
+from spor_tasks.core import folders
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.sources import Repository, SourceFile
@@ -227,7 +227,7 @@ def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path):
 def test_by_default_files_lie_in_the_cache_of_the_user(monkeypatch):
     for change in (monkeypatch.delenv, lambda name: monkeypatch.setenv(name, "")):
         change("SPOR_DATA_DIR")
-        assert sources.SPOR.data_dir().is_relative_to(platformdirs.user_cache_path())
+        assert sources.SPOR.data_dir().is_relative_to(folders.user_cache())
         assert sources.SPOR.data_dir().name == sources.SPOR.folder
 
 

@@ -7,14 +7,14 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.benchmarks.compmctg import discrimination, splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.digests import digest
+from spor_tasks.core.digests import digest, split_digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import Rivals, SetName, challenge_of
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
-from spor_tasks.harness.plan import arm_digest, split_digest
+from spor_tasks.harness.plan import arm_digest
 from tests.support import compmctg, golden
 from tests.support.compmctg import unseen_rows
 
