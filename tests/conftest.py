@@ -91,6 +91,7 @@ def pytest_runtest_call():
     try:
         yield
     finally:  # a command that a test runs sets up logging, to a stream that is closed by now
+        logging.getLogger("spor_tasks.prompts.kept").handlers.clear()
         root.setLevel(level)
         root.handlers[:] = [
             each for each in root.handlers if each in handlers or not _is_to_a_stream(each)

@@ -73,9 +73,12 @@ def run(arguments: Sequence[str]) -> int:
     from spor_tasks.evaluation.models import read_models
     from spor_tasks.evaluation.run import Evaluator
     from spor_tasks.harness import task_files
+    from spor_tasks.prompts import kept
 
     setup_logging()
-    logging.getLogger("spor_tasks").setLevel(logging.INFO)
+    choosing = logging.getLogger(kept.__name__)
+    choosing.setLevel(logging.INFO)
+    choosing.handlers = [logging.StreamHandler()]
     sources, options = _parse(arguments)
     config = _config(options)
     models = [*read_models(sources)] or [config.model_args]

@@ -5,13 +5,13 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from spor_tasks.cli.arguments import Choices, Commands, positive
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.registry import Kind, registry
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
@@ -21,34 +21,110 @@ if TYPE_CHECKING:
     from spor_tasks.metrics.base import Metric
 
 
+_INTRODUCTION = """\
+Score a file of outputs, without lm-eval, as in
+
+  spor score FILE --metric parent --corpus webnlg --interval
+
+FILE is JSON Lines, plain or gzipped, or `-` for standard input. Each line is a sample in the
+published fields with its `output`:
+
+  {"data": [["Ada", "born in", "Low"]], "texts": ["Ada was born in Low."], "output": "Low is hers."}
+
+`spor baseline copy-input TASK --out FILE` writes such lines, with outputs to replace. A file
+samples_*.jsonl of lm-eval's --log_samples is read as well. The metric order reads `output_1` and
+`output_2`; a sample with a `twin` has twice as many. What only one corpus has is in the help after
+its name, as in `spor score --corpus totto --help`."""
+
+_FORMATS = {
+    "read_outputs": "a .json file of the published format",
+    "read_references": "a .txt file, a sentence a line, for the samples of --references",
+    "read_labelled": "lines with a `text` and a value for each aspect",
+}
+"""What else FILE may be, if a corpus has the reader of this name."""
+
+_REFERENCES = {
+    "read_references": "the samples, in the corpus's own format, to which the lines of FILE are "
+    "the outputs (default: what is scored of the corpus)",
+    "read_labelled": "a row of `unseen.jsonl`, which says what training left out",
+}
+
+
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser("score", help="score a file of outputs, without lm-eval")
-    parser.add_argument(
-        "file",
-        type=Path,
-        metavar="FILE",
-        help="JSON Lines, plain or gzipped: samples in the published field names, each with its "
-        "`output` (metric order: `output_1` and `output_2`; with a `twin` twice as many); `-` is "
-        "standard input; of LogicNLG also a `.json` file of the published format, of ToTTo a "
-        "`.txt` file, a sentence a line, of CompMCTG rows with a `text` and a value per aspect",
+    parser = commands.add_parser(
+        "score", help="score a file of outputs, without lm-eval", add_help=False
     )
-    parser.add_argument(
-        "--references",
-        type=Path,
-        metavar="EXAMPLES",
-        help="the samples, in the corpus's own format (of ToTTo JSON Lines), to which the lines of "
-        "FILE are the outputs; default for a `.txt` file: what is scored of the corpus; "
-        "of CompMCTG a row of `unseen.jsonl`, which says what training left out",
-    )
+    parser.add_argument("-h", "--help", nargs=0, action=_Help)
+    _add_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+class _Help(argparse.Action):
+    """Prints what all corpora share, and what only the corpus has that was named before."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        *_: object,
+    ) -> NoReturn:
+        shown = argparse.ArgumentParser(
+            prog=parser.prog,
+            description=_INTRODUCTION,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        _add_arguments(shown, namespace.corpus, _groups(namespace.corpus))
+        shown.print_help()
+        parser.exit()
+
+
+def _groups(corpus: str | None) -> dict[str, str]:
+    """Return the metrics of each benchmark, and its corpora; those of a corpus, if it is named."""
+    from spor_tasks.aspects import named
+    from spor_tasks.metrics.base import metric, registered_score
+
+    metrics = {name: metric(name) for name in sorted(registry().names("metric"))}
+    listed: dict[str, list[str]] = {"metric": [], "corpus": []}
+    for benchmark in named.benchmarks():
+        specs = [spec for spec in benchmark.sets() if corpus in {None, spec.name.corpus}]
+        scores = {
+            registered_score(score) for spec in specs for score in (*spec.scores, *spec.displayed)
+        }
+        suited = (
+            name
+            for name, each in metrics.items()
+            if each.answers == "texts" and scores & {info.name for info in each.scores}
+        )
+        names = {"metric": suited, "corpus": sorted({spec.name.corpus for spec in specs})}
+        for kind, of_kind in names.items() if specs else ():
+            listed[kind].append(f"{benchmark.name}: {', '.join(of_kind)}")
+    return {kind: "; ".join(lines) for kind, lines in listed.items()}
+
+
+def _add_arguments(
+    parser: argparse.ArgumentParser, name: str | None = None, lists: Mapping[str, str] | None = None
+) -> None:
+    """Add the arguments; the help shows those that every corpus has, or the named one."""
+    corpus = registry().get("corpus", name) if name else None
+    has = {reader for reader in _FORMATS if getattr(corpus, reader, None)}
+    formats = " or ".join(["the outputs, as above", *(_FORMATS[each] for each in sorted(has))])
+    parser.add_argument("file", type=Path, metavar="FILE", help=formats)
     for kind in ("metric", "corpus"):
         parser.add_argument(
             f"--{kind}",
             required=True,
-            choices=Choices(partial(_registered, kind)),
+            type=partial(_known, kind),
             metavar=kind.upper(),
-            help="one of %(choices)s",
+            help=lists[kind] if lists else None,
         )
+    references = [_REFERENCES[each] for each in sorted(has & _REFERENCES.keys())]
+    parser.add_argument(
+        "--references",
+        type=Path,
+        metavar="EXAMPLES",
+        help=" or ".join(references) or argparse.SUPPRESS,
+    )
     parser.add_argument(
         "--filter",
         type=_filters,
@@ -68,16 +144,13 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% bootstrap intervals")
     parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
-    _add_models(parser)
-    parser.set_defaults(run=run)
+    _add_models(parser, is_labelled="read_labelled" in has)
 
 
-def _add_models(parser: argparse.ArgumentParser) -> None:
+def _add_models(parser: argparse.ArgumentParser, *, is_labelled: bool) -> None:
     """Add the options of the models that some metrics need."""
     group = parser.add_argument_group(
-        "metrics facts, nli_acc, bleurt and mctg_ppl",
-        "the classifier that decides which units a text expresses, or whether a table entails it, "
-        "or that rates a text, or the model that says how likely it is",
+        "models as judges", "what judges a text in the metrics facts, nli_acc, bleurt and mctg_ppl"
     )
     group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
     group.add_argument(
@@ -85,17 +158,26 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")
     group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
-    group = parser.add_argument_group("metric compmctg", "what says which attributes a text has")
+    classifiers = "metric compmctg: has a folder with a classifier for each aspect"
+    perplexity = "metric compmctg: a causal model, for perplexity too"
     group.add_argument(
-        "--classifiers", metavar="FOLDER", help="has a folder with a classifier for each aspect"
+        "--classifiers",
+        metavar="FOLDER",
+        help=classifiers if is_labelled else argparse.SUPPRESS,
     )
     group.add_argument(
-        "--ppl-model", metavar="PATH_OR_NAME", help="a causal model, for perplexity too"
+        "--ppl-model",
+        metavar="PATH_OR_NAME",
+        help=perplexity if is_labelled else argparse.SUPPRESS,
     )
 
 
-def _registered(kind: Kind) -> tuple[str, ...]:
-    return registry().names(kind)
+def _known(kind: Kind, name: str) -> str:
+    names = registry().names(kind)
+    if name not in names:
+        more = "`spor score --help` lists all."
+        raise argparse.ArgumentTypeError(f"no {kind} {name!r}. {advice(name, names, more)}")
+    return name
 
 
 def _filters(text: str) -> tuple[str, ...]:

@@ -5,21 +5,23 @@ Each row is a sample in the published field names (:mod:`spor_tasks.core.codec`)
 outputs for that follow, numbered on. Scored is what filters (:mod:`spor_tasks.text.filters`) leave
 of an output.
 
-A corpus that reads outputs in a published form (:class:`spor_tasks.corpora.base.Corpus`) may be
-scored from that too: plain texts, one a line, or labelled texts, to which no filter is applied by
-default.
+The samples that lm-eval logs of our tasks are read too, with the outputs as they were scored; if
+filters are named, with the whole outputs. A corpus that reads outputs in a published form
+(:class:`spor_tasks.corpora.base.Corpus`) may be scored from that too: plain texts, one a line, or
+labelled texts, to which no filter is applied by default.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from functools import partial
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spor_tasks.core.codec import from_row
+from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
@@ -47,8 +49,15 @@ from spor_tasks.metrics.base import (
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
+from spor_tasks.results.samples import answered
 from spor_tasks.results.statistics import Estimate
 from spor_tasks.text import filters as known_filters
+
+_LOOKS = (
+    "Write JSON Lines: in each line a sample and its `output`, as `spor score --help` shows. "
+    "`spor baseline copy-input TASK --out FILE` writes such lines, with outputs to replace. "
+    "`jq -c '.[]' LIST` makes lines of a JSON list."
+)
 
 _UNITS = {"webnlg": Triple, "e2e": AttributeValue}
 
@@ -130,13 +139,15 @@ def score(
     """
     _check_parent(name, corpus)
     source: Corpus = registry().get("corpus", corpus)
+    whole = filters is not None
     if filters is None:
         filters = () if source.read_labelled else known_filters.DEFAULT
     for each in filters:
         known_filters.find(each)
     metrics = [*_with_corrections(name, judge or registered(name)), *more]
-    rows = _parsed(file, source, references, metrics, filters)
-    second = _parsed(against, source, references, metrics, filters) if against else []
+    parse = partial(_parsed, corpus=source, references=references, metrics=metrics)
+    rows = parse(file, filters=filters, whole=whole)
+    second = parse(against, filters=filters, whole=whole) if against else []
     if against:
         _check_same(rows, second)
     judgements = _judge(rows, metrics)
@@ -196,22 +207,43 @@ def _with_corrections(name: str, metric: Metric) -> Iterator[Metric]:
 # --- What is read ---------------------------------------------------------------------------------
 
 
-def _read(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
+def _read(
+    file: Path, corpus: Corpus, references: Path | None, *, whole: bool
+) -> Iterator[LabelledRow]:
     """Yield the place of each row, its fields, and its sample if the fields do not contain it."""
     is_text = file.name.removesuffix(".gz").endswith(".txt")
-    if corpus.read_labelled:
-        yield from corpus.read_labelled(_rows(file, corpus), references)
-    elif references or (is_text and corpus.read_references):
+    if not corpus.read_labelled and (references or (is_text and corpus.read_references)):
         yield from _lines(file, corpus, references)
+        return
+    first, rows = _rows(file, corpus)
+    if {"doc", "resps"} <= first.keys():
+        of_filter = (
+            (place, row) for place, row in rows if row.get("filter") == first.get("filter")
+        )
+        for place, row in of_filter:
+            sample, outputs = answered(row, place, whole=whole)
+            fields = zip(output_fields(len(outputs)), outputs, strict=True)
+            yield place, {**to_row(sample), **dict(fields)}, sample
+    elif corpus.read_labelled:
+        yield from corpus.read_labelled(rows, references)
     else:
-        yield from ((*row, None) for row in _rows(file, corpus))
+        yield from ((*row, None) for row in rows)
 
 
-def _rows(file: Path, corpus: Corpus) -> Rows:
-    """Return rows; a corpus may also read its published format, one JSON text in a `.json` file."""
+def _rows(file: Path, corpus: Corpus) -> tuple[Mapping[str, Any], Rows]:
+    """Return the first row, empty if there is none, and all rows.
+
+    A corpus may also read its published format, one JSON text in a `.json` file.
+    """
     if file.suffix == ".json" and corpus.read_outputs:
-        return corpus.read_outputs(read_json(file, CorpusError), str(file))
-    return read_rows(file)
+        return {}, corpus.read_outputs(read_json(file, CorpusError), str(file))
+    rows = read_rows(file)
+    try:
+        first = [*islice(rows, 1)]
+    except CorpusError as error:
+        remedy = _LOOKS if error.where == f"{name_of(file)}:1" else error.remedy
+        raise CorpusError(error.what, where=error.where, remedy=remedy) from error
+    return first[0][1] if first else {}, chain(first, rows)
 
 
 def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
@@ -256,14 +288,19 @@ def _parsed(
     references: Path | None,
     metrics: Sequence[Metric],
     filters: Sequence[str],
+    *,
+    whole: bool,
 ) -> list[_Row]:
     """Return the rows of a file with what is scored of their outputs; all have a twin or none."""
     needs_texts = any(each.needs_texts for each in metrics)
     rows: list[_Row] = []
-    for place, fields, own_sample in _read(file, corpus, references):
+    for place, fields, own_sample in _read(file, corpus, references, whole=whole):
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
-        sample = own_sample or from_row(fields, maker, where=place, needs_texts=needs_texts)
+        try:
+            sample = own_sample or from_row(fields, maker, where=place, needs_texts=needs_texts)
+        except CorpusError as error:
+            raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
         has_twins = (rows[0].sample if rows else sample).twin is not None
         _check(sample, place, corpus.name, metrics, has_twins=has_twins)
         names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
@@ -357,7 +394,9 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     """
     text = row.get(field)
     if not isinstance(text, str):
-        raise CorpusError(f"has no text `{field}`", where=where)
+        others = [key for key in row if isinstance(row[key], str) and key not in {"id", "name"}]
+        remedy = f"Rename `{others[0]}` to `{field}`, if it is the output." if others else _LOOKS
+        raise CorpusError(f"has no text `{field}`", where=where, remedy=remedy)
     if len(text) > _LONGEST:
         raise CorpusError(
             f"`{field}` has {len(text):,} characters, more than {_LONGEST:,}",

@@ -38,9 +38,9 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     facts = [*pair.name, most, *([split.name, split_digest(split)] for split in splits)]
     file = folders.user_cache() / "demonstrations" / f"{sha256_of_text(json.dumps(facts))}.json"
     if kept := _read(file, [split.samples for split in splits]):
-        _log.info("demonstrations are those of %s", visible(file))
+        _log.info("demonstrations as kept in %s", visible(file))
         return kept
-    _log.info("choosing demonstrations for %d samples, once", len(pair.test.samples))
+    _log.info("choosing demonstrations for %d samples; they are kept", len(pair.test.samples))
     chosen = demonstrations.choose(pair, most)
     places = [{each.id: i for i, each in enumerate(split.samples)} for split in splits]
     numbers = [

@@ -116,6 +116,21 @@ def find(result: Run) -> SampleFile | None:
     return SampleFile(path, result) if is_file(path) else None
 
 
+def answered(row: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Sample, tuple[str, ...]]:
+    """Return the sample of a logged line, and its outputs, ``whole`` or as they were scored.
+
+    Raises:
+        ResultError: no task of ours has logged it, or it has likelihoods.
+    """
+    try:
+        logged = msgspec.convert(row, _Row)
+        outputs = msgspec.convert([first for first, *_ in logged.resps], tuple[str, ...])
+        sample = sample_of(logged.doc)
+    except _FAULTS as error:
+        raise _damaged(place, error) from error
+    return sample, outputs if whole else _scored(logged.filtered_resps, outputs)
+
+
 def orphans(folder: Path) -> tuple[Path, ...]:
     """Return the sample files below a folder that have no result file next to them."""
     return tuple(

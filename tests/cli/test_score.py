@@ -1,10 +1,14 @@
 """`spor score`: what it prints, what it reads, and how it fails."""
 
 import json
+import re
 
 import pytest
 
 from spor_tasks import cli
+from spor_tasks.results import runs
+from spor_tasks.results.samples import find
+from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert, save_gpt2
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
@@ -72,6 +76,57 @@ def test_filters_cut_before_scoring(tmp_path, spor):
         (score,) = json.loads(printed)["scores"]
         assert score["value"] == coverage
         assert score["signature"].partition("|filter:")[2] == signed
+
+
+def test_the_help_has_what_all_corpora_share_and_what_the_named_one_has(spor):
+    shared, labelled, lines = (
+        spor(f"score {corpus} --help") for corpus in ("", "--corpus yelp", "--corpus totto")
+    )
+    assert '"output": ' in shared
+    for option in ("--classifiers", "--ppl-model", "--references"):
+        assert option not in shared
+        assert option in labelled
+    assert "a .txt file" in lines
+    assert "  --metric METRIC       totto: bleurt, empty, totto, totto_real\n" in lines
+    named = re.search(r"spor: ([^;]*);", shared).group(1).split()
+    assert named == sorted(named)
+    assert "The nearest names are parent," in spor(f"score x {CWIO} --metric parrent", ends=2)
+
+
+def test_samples_of_lm_eval_are_scored_as_they_were(tmp_path, spor):
+    (run,) = runs.collect([REPOSITORY / "tests" / "data" / "runs" / "atom"]).runs
+    file = find(run).path
+    options = "--metric parent --corpus webnlg --json"
+    found = json.loads(spor(f"score {file} {options}"))["scores"]
+    assert {score["name"]: score["value"] for score in found}["parent"] == pytest.approx(
+        run.scores["parent"]
+    )
+    row = json.loads(file.read_text().partition("\n")[0])
+    row["resps"][0][0] = "Nothing.\n" + row["filtered_resps"][0]
+    cut = write(tmp_path / "cut", row, {**row, "filter": "other"})
+    values = [
+        json.loads(spor(f"score {cut} {options} {option}"))["scores"][0]["value"]
+        for option in ("", "--filter=none", "--filter=first_line")
+    ]
+    assert values[0] > values[1] > values[2] == 0
+    assert "is not a sample of our tasks" in spor(
+        f"score {write(tmp_path / 'x', {**row, 'doc': {}})} {options}", ends=2
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "remedy"),
+    [
+        ("Basque food.\nNo food.\n", "`spor baseline copy-input TASK --out FILE`"),
+        (f"[\n  {json.dumps(ROW)}\n]", "`jq -c '.[]' LIST`"),
+        (json.dumps([ROW]), "`jq -c '.[]' LIST`"),
+        (json.dumps({"output": "Food."}), "a sample and its `output`"),
+        (json.dumps({"name": "A", "data": CAFE, "prediction": "A."}), "Rename `prediction` to"),
+    ],
+)
+def test_the_error_says_how_the_file_should_look(content, remedy, tmp_path, spor):
+    (tmp_path / "outputs").write_text(content)
+    assert remedy in spor(f"score {tmp_path / 'outputs'} {CWIO}", ends=2)
 
 
 VALUES = {"sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
