@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from spor_tasks import __version__
 from spor_tasks.cli import baseline, data, evaluate, push, report, score, show, tasks
 from spor_tasks.cli.arguments import INTERRUPTED
+from spor_tasks.cli.following import QUIET
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.terminal import Parser, guarded
 
@@ -30,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     the pipe.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    QUIET.set(words[:1] == ["--quiet"])
+    words = words[QUIET.get() :]
     try:
         if words[:1] == [evaluate.NAME]:  # lm-eval's own parser reads the rest
             status = evaluate.run(words[1:])
@@ -58,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
         description="Test compositional generalization in data-to-text generation with lm-eval.",
     )
     top.add_argument("--version", action="version", version=f"spor {__version__}")
+    top.add_argument("--quiet", action="store_true", help="print no next command")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add(commands)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.cli.arguments import Choices, Commands, positive
+from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ def run(options: argparse.Namespace) -> None:
     )
     for place in filter(None, [options.out, options.results]):
         print(visible(place))
+    if options.results:
+        then("spor", "report", options.results)
+    else:
+        then("spor", "baseline", options.name, *options.tasks, "--results", "runs")
 
 
 def _print(result: "Run", width: int) -> None:

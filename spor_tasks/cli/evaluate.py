@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import Commands
+from spor_tasks.cli.following import then
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_text
@@ -112,6 +113,11 @@ def run(arguments: Sequence[str]) -> int:
             **{name: getattr(config, name) for name in _OPTIONS},
             **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
         )
+    if config.output_path:
+        print(visible(config.output_path))
+        then("spor", "report", config.output_path)
+    else:
+        then("spor", "eval", *arguments, "--output_path", "runs", "--log_samples")
     return 0
 
 

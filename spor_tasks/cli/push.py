@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands
+from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 
@@ -50,3 +51,5 @@ def run(options: argparse.Namespace) -> None:
         if not options.dry_run:
             settings = {"create": options.create, "pr": options.pr}
             print(publish.push(folder, options.to, options.type, **settings))
+        else:
+            then("spor", "push", *options.results, "--to", options.to, "--type", options.type)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from spor_tasks.cli.arguments import VIOLATED, Commands, positive
+from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
@@ -90,6 +91,22 @@ def run(options: argparse.Namespace) -> int:
     else:
         document = report.write(options.results, options.out, merge_by=options.merge_by)
     print(plain_text(document))
-    if options.out and options.diff is None and not options.leaderboard:
-        print(f"\n{visible(options.out / report.PAGE)}")
+    _end(options, results)
     return 0 if document.whole else VIOLATED
+
+
+def _end(options: argparse.Namespace, results: list[Path]) -> None:
+    """Print what was written, and the next command."""
+    from spor_tasks.report import PAGE
+
+    is_diff, out = options.diff is not None, options.out
+    if out:
+        name = "diff.md" if is_diff else "leaderboard.md" if options.leaderboard else PAGE
+        print(f"\n{visible(out / name)}")
+    kind = ["--leaderboard"] if options.leaderboard else ["--diff"] if is_diff else []
+    if not out:
+        then("spor", "report", *results, *kind, "--out", "report")
+    elif options.leaderboard:
+        then("spor", "push", *results, "--to", "OWNER/NAME", "--dry-run")
+    elif not is_diff:
+        then("python", "-m", "webbrowser", out / PAGE)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.registry import Kind, registry
 from spor_tasks.core.visible import visible
@@ -205,6 +206,11 @@ def run(options: argparse.Namespace) -> None:
         print(json.dumps(_row(result), indent=2))
     else:
         _print(result, intervals=options.interval)
+    if options.per_sample:
+        print(visible(options.per_sample), file=sys.stderr if options.json else sys.stdout)
+    if not (options.interval or options.compare):
+        names = ("--metric", options.metric, "--corpus", options.corpus)
+        then("spor", "score", options.file, *names, "--compare", "OTHER")
 
 
 def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric]]":

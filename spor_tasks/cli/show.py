@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands
+from spor_tasks.cli.following import then
 
 
 def add(commands: Commands) -> None:
@@ -31,3 +32,4 @@ def run(options: argparse.Namespace) -> None:
     sample = exhibit(options.results, options.sample, against=options.against, task=options.task)
     width = shutil.get_terminal_size((100, 24)).columns
     print(terminal(sample, width=max(40, min(width, 100))))
+    then("spor", "report", options.results, "--out", "report")

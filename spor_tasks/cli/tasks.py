@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import Commands, add_building
+from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.visible import visible
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from spor_tasks.core.contracts import SetSpec
     from spor_tasks.harness.task_files import TaskFile
+
+
+_MODEL = ("--model", "hf", "--model_args", "pretrained=MODEL")
 
 
 def add(commands: Commands) -> None:
@@ -94,7 +98,9 @@ def run_make(options: argparse.Namespace) -> None:
         print(f"{name:<56}not possible: {visible(why)}")
     for name, warning in task_set.warnings:
         print(f"warning: {visible(name)}: {warning}", file=sys.stderr)
-    print(f"\nspor eval --include_path {visible(options.out)} --tasks {visible(task_set.tag)} …")
+    print(visible(options.out))
+    model = ("--model", "spor-hf", "--model_args", "pretrained=MODEL")
+    then("spor", "eval", *model, "--include_path", options.out, "--tasks", task_set.tag)
 
 
 def print_path(_: argparse.Namespace) -> None:
@@ -102,6 +108,7 @@ def print_path(_: argparse.Namespace) -> None:
     from spor_tasks.harness import task_files
 
     print(visible(task_files.FOLDER))
+    then("lm_eval", "run", "--include_path", task_files.FOLDER, *_MODEL, "--tasks", "spor_mini_icl")
 
 
 def print_list(options: argparse.Namespace) -> None:
@@ -125,7 +132,8 @@ def print_list(options: argparse.Namespace) -> None:
         print()
     tags = sorted({tag for file in files for tag in file.tags if "_icl_" not in tag})
     print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
-    print("`spor tasks list --all` names every task; `spor tasks show TASK` says what a task asks.")
+    print("`spor tasks list --all` names every task.")
+    then("spor", "tasks", "show", "spor_systematicity_mini")
 
 
 def _table(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
@@ -184,6 +192,9 @@ def print_task(options: argparse.Namespace) -> None:
     print(f"\nThe first prompt, as a causal model reads it:\n\n{_short(text)}")
     for reference in pair.test.samples[0].references[:1] if shown is None else ():
         print(f"\nA reference:\n\n{_short(reference)}")
+    model = "pretrained=MODEL" if shown else "pretrained=MODEL,peft=ADAPTER"
+    run = ("spor", "eval", "--model", "spor-hf", "--model_args", model, "--tasks", file.name)
+    then(*run, "--output_path", "runs", "--log_samples")
 
 
 def _facts(file: "TaskFile", spec: "SetSpec", shown: str | None) -> "Mapping[str, str | None]":
@@ -254,4 +265,5 @@ def run_register(options: argparse.Namespace) -> None:
     folder = stubs.folder()
     count = stubs.register(folder)
     print(f"{visible(folder)}: {count:,} files, one for each task, in the installed lm-eval")
-    print("`spor tasks register --remove` removes them; `lm_eval --tasks …` now knows the tasks.")
+    print("`spor tasks register --remove` removes them.")
+    then("lm_eval", "run", *_MODEL, "--tasks", "spor_mini_icl")

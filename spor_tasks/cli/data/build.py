@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_building, positive
+from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def run(options: argparse.Namespace) -> int | None:
             print(f"  {'pairs':<20}{shown.shown:>9,} {where}")
     for warning in answer.warnings:
         print(f"warning: {warning}", file=sys.stderr)
+    then("spor", "data", "check", options.out)
     if not answer.interrupted:
         return None
     message = visible(f"interrupted: {options.out} has the best sets found until then")

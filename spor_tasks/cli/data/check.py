@@ -3,9 +3,11 @@
 import argparse
 import json
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import VIOLATED, Commands
+from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -43,6 +45,10 @@ def run(options: argparse.Namespace) -> int:
         rows[target] = _row(result)
     if options.json:
         print(json.dumps(rows, indent=2))
+    if Path(options.targets[-1]).is_dir():
+        then("spor", "tasks", "make", "CORPUS", "--sets", options.targets[-1], "--out", "tasks")
+    else:
+        then("spor", "tasks", "list")
     return 0 if all(row["holds"] for row in rows.values()) else VIOLATED
 
 

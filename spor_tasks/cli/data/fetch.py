@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands
+from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 _CORPORA = ("webnlg", "e2e", "viggo", "logicnlg", "totto", "fyelp", "amazon", "yelp", "mixture")
@@ -34,6 +35,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fetch the files; print how many were fetched, and the licences."""
+    from spor_tasks.aspects import named
     from spor_tasks.corpora.sources import LICENCES, SOURCES
 
     sources = [source for source in SOURCES if options.corpus in source.corpora]
@@ -50,3 +52,5 @@ def run(options: argparse.Namespace) -> None:
     for corpus in dict.fromkeys(name for source in sources for name in source.corpora):
         licence = LICENCES[corpus]
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
+    tasks = (spec.task for spec in named.available() if spec.name.corpus == options.corpus)
+    then("spor", "tasks", "show", next(tasks))
