@@ -98,7 +98,7 @@ def run_make(options: argparse.Namespace) -> None:
         print(f"{name:<56}not possible: {visible(why)}")
     for name, warning in task_set.warnings:
         print(f"warning: {visible(name)}: {warning}", file=sys.stderr)
-    print(visible(options.out))
+    print(f"{visible(options.out)}: the task files")
     model = ("--model", "spor-hf", "--model_args", "pretrained=MODEL")
     then("spor", "eval", *model, "--include_path", options.out, "--tasks", task_set.tag)
 

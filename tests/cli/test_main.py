@@ -144,9 +144,8 @@ def test_each_command_names_the_next_until_one_needs_more(
         assert cli.main(["baseline", "copy-input", MINI, "--limit", "3", "--results", "runs"]) == 0
     capsys.readouterr()
     command = ["spor", *words.split()]
-    while command[0] == "spor" and not {"CORPUS", "MODEL"} & {
-        *re.split(r"[ =,]", " ".join(command))
-    }:
+    needs = {"CORPUS", "MODEL"}
+    while command[0] == "spor" and needs.isdisjoint(re.split("[ =,]", " ".join(command))):
         assert cli.main(command[1:]) in {0, 1}
         (line,) = (line for line in capsys.readouterr().err.splitlines() if "next: " in line)
         command = shlex.split(line.removeprefix("next: "))
