@@ -5,7 +5,7 @@ so that they end some texts early and others not, and read single bytes. In lm-e
 faults lower the counts; greedy decoding of causal models is right:
 
 A. Stop strings and beams: the criterion keeps one verdict a sample, while beams are rows of their
-   own, and ends the search of all rows when every sample seems done (7 and 7, batches of 1 and 8).
+   own. The search of all rows ends when every sample seems done (7 and 7, batches of 1 and 8).
 B. Length after an encoder: `max_gen_toks` is added to the encoder's padded length, and the sum is
    `max_length`, which counts the decoder's tokens alone (16 and 16).
 C. Padding of an encoder is on the left, which changes outputs with absolute positions (24 and 9).
