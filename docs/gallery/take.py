@@ -27,7 +27,7 @@ class Shot(NamedTuple):
 
 SHOTS = (
     Shot("top"),
-    Shot("samples", "#samples", "#aspect=systematicity&arm=atom&order=gap"),
+    Shot("samples", "#samples", "#arm=atom&order=gap"),
     Shot("dark", "#samples", "#arm=combination&kind=3", scheme="dark"),
     Shot("phone", "#samples", size=(390, 800)),
 )
