@@ -171,12 +171,16 @@ def loading(name: str, remedy: str) -> Iterator[None]:
     except Exception as error:  # for a damaged file they raise errors of many kinds
         if is_about_code(error):
             raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            what = f"needs the package {error.name}, which is not installed"
+            raise ConfigError(what, where=name, remedy=_EXTRAS) from error
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
             what = "its weights are a pickle with more than tensors, which could run code"
         raise ConfigError(f"cannot be loaded: {what}", where=name, remedy=remedy) from error
 
 
+_EXTRAS = "Run `pip install 'spor-tasks[hf]'`; the extra of servers is `api`, of vLLM `vllm`."
 OWN_CODE = "needs code of its own, which is not run unless you ask for it"
 OWN_CODE_REMEDY = (
     "Use a model that transformers knows. If you trust the code, an evaluation runs it with the "

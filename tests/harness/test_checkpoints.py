@@ -1,5 +1,6 @@
 """The arguments of a model: folders, adapters and their bases, and prompt styles."""
 
+import importlib
 import json
 import logging
 
@@ -147,3 +148,12 @@ def test_a_chat_template_is_found(base, file, content, *, expected):
     assert checkpoints.has_chat_template(arguments(base)) is expected
     assert checkpoints.has_chat_template({"pretrained": "no/such-model"}) is None
     assert checkpoints.has_chat_template({"model": "of a server"}) is None
+
+
+def test_a_missing_package_is_named_with_its_extra():
+    with (
+        pytest.raises(ConfigError, match="needs the package no_such") as caught,
+        checkpoints.loading("base", "Check its folder."),
+    ):
+        importlib.import_module("no_such")
+    assert "spor-tasks[hf]" in str(caught.value.remedy)
