@@ -13,11 +13,8 @@ is not here are skipped.
 """
 
 import argparse
-import contextlib
-import difflib
 import fnmatch
 import hashlib
-import io
 import itertools
 import json
 import os
@@ -35,7 +32,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
 from spor_tasks.aspects import named
-from spor_tasks.cli import main as spor
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import CorpusError
@@ -277,24 +273,6 @@ def losses(base: str, *settings: str) -> list[float]:
         return [round(loss, 6) for loss in tuned.losses]
 
 
-BASELINES = (
-    ("copy-input", ("spor_mini", "totto_mini", "logicnlg_mini", "compmctg_mini_original")),
-    ("nearest-training-text", ("spor_mini", "totto_mini", "logicnlg_mini")),
-)
-
-
-def report() -> dict[str, Any]:
-    """The report of systems without a model, on the embedded corpora of all four benchmarks."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        for name, tasks in BASELINES:
-            spor(["baseline", name, *tasks, "--limit", "40", "--results", f"{folder}/results"])
-        spor(["report", f"{folder}/results", "--out", f"{folder}/report"])
-        names = ("report.md", "report.tex", "report.csv")
-        texts = {name: Path(folder, "report", name).read_text("utf-8") for name in names}
-    lines = {name: text.splitlines() for name, text in texts.items()}
-    return {name: lines[name] if name.endswith(".md") else sha(lines[name]) for name in names}
-
-
 def of_sets(
     value: Callable[[SetSpec], Any], wanted: Callable[[SetSpec], bool]
 ) -> Callable[[], Keys]:
@@ -312,7 +290,6 @@ PARTS: Mapping[str, Callable[[], Keys]] = {
         scores, lambda spec: not _is_a_split(spec) or spec.name.corpus == "compmctg_mini"
     ),
     "losses": lambda: ((name, partial(losses, *each)) for name, each in TRAININGS.items()),
-    "report": lambda: iter([("report", report)]),
 }
 
 # --- Data -----------------------------------------------------------------------------------------
@@ -339,7 +316,7 @@ def stand_ins(folder: Path) -> None:
 def compute(part: str, *, quick: bool, only: str) -> Iterator[tuple[str, Any]]:
     """Yield keys with their values, None where the data is not here."""
     for key, value in PARTS[part]():
-        is_embedded = part in {"losses", "report"} or key.partition("/")[0] in EMBEDDED
+        is_embedded = part == "losses" or key.partition("/")[0] in EMBEDDED
         if (quick and not is_embedded) or not fnmatch.fnmatch(key, only):
             continue
         try:
@@ -383,9 +360,6 @@ def changes(before: Any, now: Any) -> Iterator[str]:
             other = now.get(key)
             if value is None or other == value or (other is None and key in now):
                 continue  # data that is missing here, or was missing there
-            if key == "report.md":
-                yield from list(difflib.unified_diff(value, other or [], lineterm="", n=0))[2:40]
-                continue
             yield f"{key} was {value!s:.150}, is {other!s:.150}"
     elif isinstance(before, list) and all(isinstance(each, float) for each in before):
         if len(before) != len(now) or any(
