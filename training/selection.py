@@ -17,7 +17,7 @@ from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.base import Column, metrics_for, score_info
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base
@@ -123,9 +123,8 @@ def _is_of_texts(score: str) -> bool:
     """Return whether outputs can be compared by a score."""
     if without_twin(score) or score_info(score).higher_is_better is None:
         return False
-    from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
 
-    return any(metric.answers == "texts" for metric in adapt.metrics_for([score]))
+    return any(metric.answers == "texts" for metric in metrics_for([score]))
 
 
 def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
@@ -245,7 +244,7 @@ class Judge:
         self._samples = data.dev
         self._docs = [prompted(sample, base.style) for sample in data.dev]
         self._scores = data.reported.scores if data.reported else ()
-        self._measure = partial(adapt.measured, adapt.metrics_for(self._scores), self._scores)
+        self._measure = partial(adapt.measured, metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
         # lm-eval warns about a model that is loaded already
         logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)

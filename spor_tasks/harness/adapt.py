@@ -4,21 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
-from spor_tasks.metrics.base import Metric, judge_all, metric, registered_score, score_info
+from spor_tasks.metrics.base import Metric, judge_all, registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
 
 Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
 """What outputs for a sample add to each score, by name, and what else is logged with it."""
-
-
-def metrics_for(scores: Iterable[str]) -> tuple[Metric, ...]:
-    """Return the registered metrics of these scores, some of which may be of twins or groups."""
-    registered = set(map(registered_score, scores))
-    metrics = map(metric, registry().names("metric"))
-    return tuple(each for each in metrics if registered & {info.name for info in each.scores})
 
 
 def scores_of(metric: Metric, spec: SetSpec) -> list[str]:

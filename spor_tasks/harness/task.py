@@ -23,6 +23,7 @@ from spor_tasks.harness.plan import (
     resolve,
 )
 from spor_tasks.harness.tokens import Tokens
+from spor_tasks.metrics.base import metrics_for
 from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
@@ -102,7 +103,7 @@ class SporTask(host.HostTask):
         self._has_icl_arm = "icl_arm" in metadata
         asks_likelihoods = config["output_type"] == "loglikelihood"
         self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
-        self._metrics = (*adapt.metrics_for(plan.spec.scores), *plan.metrics.values())
+        self._metrics = (*metrics_for(plan.spec.scores), *plan.metrics.values())
         self._scores = [
             *plan.spec.scores,
             *(name for each in plan.metrics.values() for name in adapt.scores_of(each, plan.spec)),

@@ -204,6 +204,13 @@ def registered_score(name: str) -> str:
     return _score_and_group(name)[0]
 
 
+def metrics_for(scores: Iterable[str]) -> tuple[Metric, ...]:
+    """Return the registered metrics of these scores, some of which may be of twins or groups."""
+    registered = set(map(registered_score, scores))
+    metrics = map(metric, registry().names("metric"))
+    return tuple(each for each in metrics if registered & {info.name for info in each.scores})
+
+
 def known_info(name: str) -> ScoreInfo | None:
     """Return the declaration of a score, also over a group; None of an unknown one."""
     score, group = _score_and_group(name)

@@ -13,6 +13,7 @@ from spor_tasks.report.collect import Report, collect
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import Document, json_text, markdown, save
+from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.report.leaderboards import Settings, export
 
@@ -48,7 +49,7 @@ def write(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
-    report = collect(paths, merge_by)
+    report = with_floors(collect(paths, merge_by))
     document = tables.document(report)
     if out is not None:
         browsed = browser.browse(report.samples)

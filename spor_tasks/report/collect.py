@@ -25,18 +25,19 @@ class Report:
     """The content of files: rows of each model and task, and problems.
 
     ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
-    are the sample files of the results that have one.
+    are the sample files of the results that have one. ``floors`` are rows of no model.
     """
 
     rows: tuple[Comparison, ...]
     pooled: tuple[Comparison, ...]
     samples: tuple[SampleFile, ...]
     problems: tuple[Problem, ...]
+    floors: tuple[Comparison, ...] = ()
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The rows by aspect, with those of the papers."""
-        return tables(self.rows, self.pooled)
+        """The rows by aspect, with floors and those of the papers."""
+        return tables(self.rows, (*self.pooled, *self.floors))
 
     @property
     def measured(self) -> tuple[Comparison, ...]:

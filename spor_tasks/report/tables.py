@@ -37,6 +37,7 @@ _OF_DIFFERENCE = ("value", "p", "mark", "detectable", "reason")
 def document(report: Report) -> Document:
     """Return the tables of a report; JSON also has the runs and the signature of each number."""
     comparisons = [row for table in report.tables for row in table.rows]
+    comparisons += report.floors
     return Document(
         title=f"{_subject(row.model for row in report.rows)} on {benchmarks(report.rows)}",
         grids=tuple(grid for table in report.tables for grid in grids(table)),
@@ -68,7 +69,7 @@ def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
         "clusters": row.clusters,
         "signature": row.signature,
     }
-    for arm, cell in (("as is", row.as_is), *row.by_arm):
+    for arm, cell in (("as is", row.as_is), *(() if row.floor else row.by_arm)):
         yield {
             **common,
             **ends(cell.interval),

@@ -95,4 +95,7 @@ def grids(table: Table) -> tuple[Grid, ...]:
     layouts = benchmark(table.benchmark)
     parts = tuple(grid for _, rows in sorted(sections.items()) for grid in layouts.grids(rows))
     legend = layouts.legends.get(table.aspect, "")
-    return tuple(replace(grid, legend=legend) for grid in (*parts, *layouts.overall(table.pooled)))
+    return tuple(
+        replace(grid, legend=grid.legend or legend)
+        for grid in (*parts, *layouts.overall(table.pooled))
+    )

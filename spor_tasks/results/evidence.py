@@ -2,12 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.results import statistics
@@ -64,9 +65,8 @@ def _read(file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hasha
             f"{file.run.n}",
             where=file.path,
         )
-    order = np.argsort(np.array(ids))
     try:
-        columns = {metric: tally.column(metric).take(order) for metric in metrics}
+        columns = {metric: tally.column(metric) for metric in metrics}
     except ResultError as error:
         raise ResultError(error.what, where=file.path) from error
     for metric, column in columns.items():
@@ -78,9 +78,18 @@ def _read(file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hasha
                 f"its samples have {metric} {column.value:.4f}, but the result says {reported:.4f}",
                 where=file.path,
             )
+    return logged_of(file.run.spec, ids, keys, columns)
+
+
+def logged_of(
+    spec: SetSpec, ids: Sequence[str], keys: Sequence[Hashable], columns: Mapping[str, Column]
+) -> Logged:
+    """Return the values of samples, given their ids and clusters, and the gaps between them."""
+    order = np.argsort(np.array(ids))
+    columns = {metric: column.take(order) for metric, column in columns.items()}
     columns |= {
         gap.name: columns[gap.score].less(columns[gap.subtracted])
-        for gap in file.run.spec.gaps
+        for gap in spec.gaps
         if all(name in columns and columns[name].totals.resampled for name in gap)
     }
     sorted_keys = tuple(keys[i] for i in order)

@@ -128,7 +128,7 @@ class Comparison:
     @property
     def prompt(self) -> str:
         """How a model was prompted, in a few words; empty where none was."""
-        return prompt_in_words(self.signature) if self.signature else ""
+        return prompt_in_words(self.signature) if self.signature and not self.floor else ""
 
 
 PROMPT_FACTS = (

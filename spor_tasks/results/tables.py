@@ -50,10 +50,19 @@ class Grid:
     @property
     def sections(self) -> tuple[tuple[str, tuple[Line, ...]], ...]:
         """The lines with the title of their section, empty for our own if they are alone."""
-        others = (("Floors, which need no model", self.floors), ("As published", self.paper))
+        others = (
+            (f"Floors: {_FLOORS}", self.floors),
+            ("As published", self.paper),
+        )
         shown = tuple((title, lines) for title, lines in others if lines)
         return (("Runs" if shown else "", self.runs), *shown)
 
+
+_FLOORS = "copied inputs, and one reference against the others (held out)"
+_ABOUT_FLOORS = (
+    "Copy-input repeats the units. Held out: on samples with several references, against all but "
+    "the first, which reference is. At most 200 samples."
+)
 
 _SOURCES = {
     "seeds": "interval over training seeds only, by Student's t",
@@ -109,13 +118,16 @@ def _letter(number: int) -> str:
 # --- One column for each arm ----------------------------------------------------------------------
 
 
-def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
-    """Return the rows with a column for each arm; ``part`` is the header of the parts.
+def by_arm(rows: Sequence[Comparison], part: str = "part") -> Iterator[Grid]:
+    """Yield the rows with a column for each arm, then floors with a column for each score.
 
-    A column in which nothing would stand is left out.
+    ``part`` is the header of the parts. A column in which nothing would stand is left out.
     """
     metrics = rows[0].spec.reported
-    ordered = sorted(rows, key=lambda row: (row.part or "", metrics.index(row.metric)))
+    ordered = sorted(
+        (row for row in rows if not row.floor),
+        key=lambda row: (row.part or "", metrics.index(row.metric)),
+    )
     notes = Notes()
     columns = dict(_columns(ordered, part, notes))
 
@@ -126,16 +138,41 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Grid:
             if _kind(row) == kind
         )
 
-    return Grid(
+    yield Grid(
         section_title(rows[0]),
         detectable_text(rows),
         tuple(columns),
         lines("run"),
         lines("published"),
         notes.texts,
-        lines("floor"),
-        missing=_missing_arms(rows),
+        missing=_missing_arms(ordered),
     )
+    if floors := [row for row in rows if row.floor]:
+        yield _floors(floors, part)
+
+
+def _floors(rows: Sequence[Comparison], part: str) -> Grid:
+    """Return a line for each floor of each part, with a column for each score."""
+    metrics = tuple(dict.fromkeys(row.metric for row in rows))
+    by_floor: dict[tuple[str, str], dict[str, Comparison]] = defaultdict(dict)
+    for row in rows:
+        by_floor[_part(row, part), row.model][row.metric] = row
+    notes, lines = Notes(), list[Line]()
+    for (own_part, name), scores in sorted(by_floor.items()):
+        cells = (
+            _cell(scores[metric].as_is, metric, notes) if metric in scores else Number("")
+            for metric in metrics
+        )
+        size = samples_text(next(iter(scores.values())))
+        lines.append((name, *([own_part] if own_part else []), *cells, size))
+    parts = [part] if any(row.part for row in rows) else []
+    header = ("floor", *parts, *map(label, metrics), "n")
+    title = f"{section_title(rows[0])}, floors"
+    return Grid(title, "", header, tuple(lines), (), notes.texts, legend=_ABOUT_FLOORS)
+
+
+def _part(row: Comparison, part: str) -> str:
+    return (row.spec.part_title or "").removeprefix(f"{part} = ")
 
 
 def _kind(row: Comparison) -> str:
@@ -149,7 +186,7 @@ def _columns(
     arms = [arm.capitalize() for arm in rows[0].spec.arms]
     yield from _names(rows)
     if any(row.part for row in rows):
-        yield part, lambda row: (row.spec.part_title or "").removeprefix(f"{part} = ")
+        yield part, partial(_part, part=part)
     yield "metric", lambda row: label(row.metric)
     if any(row.as_is.values for row in rows):
         yield "as is", lambda row: "" if row.published else _cell(row.as_is, row.metric, notes)
@@ -188,7 +225,7 @@ def _missing_arms(rows: Sequence[Comparison]) -> str:
 
 
 def _cell_of_arm(at: int, notes: Notes, absent: Container[str], row: Comparison) -> Number:
-    if row.floor or (not row.published and row.spec.arms[at] in absent):
+    if not row.published and row.spec.arms[at] in absent:
         return Number("")
     return _cell(row.arms[at], row.metric, notes)
 
@@ -271,9 +308,8 @@ def _model_lines(
         return "not measured" if part in measured else "no result of this task"
 
     if any(row.as_is.values for row in rows):
-        yield line(
-            "" if rows[0].floor else "as is", lambda row: _cell(row.as_is, row.metric, notes)
-        )
+        arm = f"n = {rows[0].n:,}" if rows[0].floor else "as is"
+        yield line(arm, lambda row: _cell(row.as_is, row.metric, notes))
     for at, arm in enumerate(arms):
         if all(row.arms[at].command for row in rows):
             continue

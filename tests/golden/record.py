@@ -37,8 +37,8 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import Sample, SplitPair, views
-from spor_tasks.harness import adapt, task_files
-from spor_tasks.metrics.base import Metric, Tally, judge_all, metric, with_groups
+from spor_tasks.harness import task_files
+from spor_tasks.metrics.base import Metric, Tally, judge_all, metric, metrics_for, with_groups
 from spor_tasks.metrics.groups import TWINS, name_over
 from spor_tasks.metrics.learned import Facts
 from spor_tasks.metrics.likelihood import Likelihood
@@ -190,7 +190,7 @@ def scores(spec: SetSpec) -> dict[str, Any]:
     samples = some(load(spec).test.samples, 200)
     alone = map(_metric, SCORED_ALONE.get(key_of(spec), ()))
     found: dict[str, Any] = {}
-    for each in (*adapt.metrics_for(spec.scores), *alone):
+    for each in (*metrics_for(spec.scores), *alone):
         write = _likelihood if each.answers == "likelihoods" else _output
         outputs = [
             tuple(write(sample, number) for number, _ in enumerate(views(sample)))

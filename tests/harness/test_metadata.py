@@ -9,6 +9,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import SporError
 from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
+from spor_tasks.metrics.base import metrics_for
 from tests.support.classifiers import save_bert, save_classifier, save_tapex
 from tests.support.scores import judge, scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right, load
@@ -38,7 +39,7 @@ def check(found, task, *metrics):
     samples = [sample_of(row["doc"]) for row in rows]
     outputs = [tuple(row["filtered_resps"]) for row in rows]
     reported, compared = found["results"][task], {}
-    for metric in (*adapt.metrics_for(SPECS[task].scores), *metrics):
+    for metric in (*metrics_for(SPECS[task].scores), *metrics):
         assert f"{metric.scores[0].name},none" in reported
         for score in scores_of(metric, metric.judge(samples, outputs), samples):
             if f"{score.name},none" in reported:

@@ -62,7 +62,7 @@ class Spor(DeclaredSets):
         if rows[0].spec.name.protocol == twins.PROTOCOL:
             yield from tables.with_twins(rows)
         elif rows[0].aspect in {"systematicity", "productivity"}:
-            yield by_arm(rows, "N")
+            yield from by_arm(rows, "N")
         elif rows[0].aspect == "order_invariance":
             yield from tables.order_invariance(rows)
         else:

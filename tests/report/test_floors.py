@@ -1,0 +1,66 @@
+"""Floors beside the models of a report: the scores that an evaluation of the baseline gives."""
+
+import json
+import shutil
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.report import floors
+from spor_tasks.report.document import plain_text
+from tests.conftest import REPOSITORY
+from tests.support.invented_runs import town
+from tests.support.result_files import rows_of, write_rows
+
+RUNS = REPOSITORY / "tests" / "data" / "runs"
+COPIED = [path for path in sorted(RUNS.glob("copy-input-*")) if "compmctg" not in path.name]
+
+
+def with_floors(folder):
+    return floors.with_floors(report.collect([folder]))
+
+
+@pytest.mark.parametrize("run", COPIED, ids=lambda path: path.name)
+def test_copied_inputs_score_as_their_evaluation_did(run, tmp_path):
+    for path in run.iterdir():
+        text = path.read_text("utf-8").replace("baseline:copy-input", "a model that copies")
+        (tmp_path / path.name).write_text(text, "utf-8")
+    found = with_floors(tmp_path)
+    own = {row.metric: row.as_is.mean for row in found.rows if row.as_is.values}
+    copied = {row.metric: row.as_is.mean for row in found.floors if row.model == "copy-input"}
+    assert copied == pytest.approx(own)
+    assert all(row.as_is.interval for row in found.floors if row.is_tested)
+    assert "copy-input" not in {row.model for row in with_floors(run).floors}
+
+
+def test_a_reference_is_judged_by_the_others_on_samples_of_its_own(tmp_path):
+    """Samples with one reference have none to hold out; a damaged file has no floors."""
+    (run,) = (path for path in RUNS.glob("atom"))
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    (file,) = tmp_path.glob("samples_*")
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    for row in rows[:5]:
+        row["doc"]["references"] = row["doc"]["references"][:1]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    found = with_floors(tmp_path)
+    assert {row.model: row.n for row in found.floors} == {
+        "copy-input": 12,
+        "copy-input, held out": 7,
+        "reference, held out": 7,
+    }
+    file.write_text("{", "utf-8")
+    assert with_floors(tmp_path).floors == ()
+
+
+def test_floors_are_of_a_bounded_number_of_samples_and_of_no_model(tmp_path, monkeypatch):
+    monkeypatch.setattr(floors, "MOST", 10)
+    samples = [town(number) for number in range(24)]
+    rows = rows_of(samples, [["Greyport."]] * 24, [{"parent": 40.0}] * 24)
+    write_rows(tmp_path / "results_1.json", rows, task="spor_systematicity_mini", arm=None)
+    document = report.write([tmp_path], tmp_path / "out")
+    of_floors = [row for row in document.rows if row["source"] == "floor"]
+    assert {row["n"] for row in of_floors if row["value"]} == {10}
+    assert "strict sets, floors\n" in plain_text(document)
+    page = (tmp_path / "out" / report.PAGE).read_text("utf-8")
+    assert ", 1 model" in page
+    assert 'id="leaderboard"' not in page
