@@ -11,6 +11,7 @@ from typing import Any
 
 from spor_tasks.cli import refused
 from spor_tasks.cli.arguments import positive
+from spor_tasks.cli.following import then
 from spor_tasks.core.errors import SporError, require
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
@@ -145,11 +146,11 @@ def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
 def _train(options: argparse.Namespace) -> None:
     # Nothing for the other commands.
     from training.config import check_path, load_config  # noqa: PLC0415
-    from training.data import sets_of  # noqa: PLC0415
+    from training.data import find_spec, sets_of  # noqa: PLC0415
 
     config = load_config(options.config, options.overrides)
     check_path(config.model)
-    sets_of(config.data)
+    task = find_spec(sets_of(config.data).name).task
     # Imported once the settings are known to be good: torch takes seconds.
     from training.lora import train  # noqa: PLC0415
 
@@ -157,6 +158,11 @@ def _train(options: argparse.Namespace) -> None:
     speed = result.pairs_seen / result.seconds
     if is_first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
+        model = f"pretrained={config.model.path},peft={result.folder}"
+        if config.method == "full":
+            model = f"pretrained={result.folder}"
+        arguments = ("--model", "spor-hf", "--model_args", model, "--tasks", task)
+        then("spor", "eval", *arguments, "--output_path", "results", "--log_samples")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -197,6 +203,8 @@ def _classifier(options: argparse.Namespace) -> None:
         earlier = "" if trained.is_new else ", trained before"
         accuracy = trained.accuracies[-1]
         print(f"{visible(trained.folder)}: dev accuracy {accuracy:.2f}{earlier}", flush=True)
+    names = ("--metric", "compmctg", "--corpus", options.corpus, "--classifiers", options.out)
+    then("spor", "score", "FILE", *names)
 
 
 def _demo(options: argparse.Namespace) -> int:

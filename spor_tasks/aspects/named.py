@@ -48,7 +48,10 @@ def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None
     asking = {spec.benchmark for spec in available() if spec.name.aspect == aspect}
     names = [spec.name for spec in available() if spec.benchmark in asking or not asking]
     of_corpus = [name for name in names if name.corpus == corpus] or names
-    raise SplitError(f"there is no split {name!r}", remedy=advice(name, of_corpus))
+    raise SplitError(
+        f"there is no split {name!r}",
+        remedy=advice(name, of_corpus, "`spor tasks list` shows all."),
+    )
 
 
 def load(

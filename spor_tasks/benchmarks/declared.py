@@ -78,7 +78,7 @@ class DeclaredSets:
                 return each
         raise SplitError(
             f"there is no split {str(name)!r}",
-            remedy=advice(name, (each.name for each in self.specs)),
+            remedy=advice(name, (spec.name for spec in self.specs), "`spor tasks list` shows all."),
         )
 
     def load(self, name: SetName) -> SplitPair:

@@ -173,6 +173,7 @@ def print_task(options: argparse.Namespace) -> None:
     file, *more = task_files.find([options.task])
     if more:
         print(*(each.name for each in (file, *more)), sep="\n")
+        then("spor", "tasks", "show", file.name)
         return
     metadata, shots = file.content["metadata"], file.content.get("num_fewshot", 0)
     sets, name = plan.sets_of(metadata)

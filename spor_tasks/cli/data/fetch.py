@@ -49,6 +49,8 @@ def run(options: argparse.Namespace) -> None:
         for path, role in getattr(source, "optional", {}).items():
             if not (target / path).exists():
                 print(f"  absent: {path}: {role}")
+        if options.target:
+            print(f"  set {source.variable}={visible(target)} so that it is found")
     for corpus in dict.fromkeys(name for source in sources for name in source.corpora):
         licence = LICENCES[corpus]
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
