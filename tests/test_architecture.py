@@ -137,6 +137,7 @@ NO_CORPUS = ["train", "configs/models/mini.yaml", "data.corpus=none.jsonl"]
         ),
         ("from spor_tasks import report", {*HEAVY, "lm_eval", "datasets"}),
         (f"from training.__main__ import main; main({NO_CORPUS})", HEAVY),
+        ("import training.demo", {*HEAVY, "lm_eval", "datasets"}),
     ],
 )
 def test_what_is_heavy_is_loaded_where_it_is_used(script, absent):

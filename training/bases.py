@@ -1,10 +1,8 @@
 """Base models, and the versions and the commit that can change what training gives."""
 
-import platform
 import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -32,10 +30,6 @@ KINDS: Mapping[str, str] = {"lora": "adapter", "codes": "adapter", "full": TRAIN
 """The kind of folder that a manifest names, by the method of training."""
 
 _AUTO_CLASSES = {"causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}
-_PACKAGES = (
-    *("spor-tasks", "torch", "transformers", "tokenizers"),
-    *("peft", "accelerate", "safetensors"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +123,6 @@ def check_ids(base: Base, rows: Iterable[Row]) -> None:
             remedy="Use the tokenizer that belongs to the weights. If a token was added to it, "
             "resize the model's embeddings and save both.",
         )
-
-
-def versions(model: ModelConfig | None = None) -> dict[str, str]:
-    """Return the versions of the packages that can change what training gives, on this base."""
-    reduced = model is not None and model.quantization and quantization.is_installed()
-    packages = (*_PACKAGES, quantization.PACKAGE) if reduced else _PACKAGES
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
 def git_commit() -> str | None:

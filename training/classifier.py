@@ -40,7 +40,7 @@ from spor_tasks.corpora.compmctg.reader import TEXT as REVIEW
 from spor_tasks.corpora.compmctg.reader import combination_in, file_of, units_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
 from spor_tasks.metrics.readers import device_of, identity_of
-from training.bases import versions
+from training.identity import versions
 from training.memory import enough_memory
 from training.processes import cpu_threads
 from training.settings import CLOSED, Count, Positive, Threads, read_settings, read_yaml, to_dict

@@ -23,19 +23,18 @@ from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness.checkpoints import loading
 from spor_tasks.metrics.base import score_info
-from spor_tasks.results.schema import flat
 from training import processes
-from training.bases import KINDS, Base, git_commit, versions
+from training.bases import KINDS, Base, git_commit
 from training.batches import Model
 from training.config import (
     OptimizationConfig,
     TrainingConfig,
-    learned_settings,
     settings_sha256,
     shared_settings,
 )
 from training.data import corpus_sha256
 from training.encoding import Rows, Step
+from training.identity import differing_keys, identity, versions
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
@@ -214,27 +213,6 @@ class Unfinished:
 
 
 # --- Facts ---------------------------------------------------------------------------------------
-
-
-def identity(
-    config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None
-) -> dict[str, Any]:
-    """Return the facts that decide what a run learns, besides its device."""
-    return {
-        "settings": learned_settings(config),
-        "versions": versions(config.model),
-        "arm_sha256": arm_sha256,
-        "base_sha256": base_sha256,
-    }
-
-
-def differing_keys(
-    settings: Mapping[str, Any], expected: Mapping[str, Any]
-) -> list[tuple[str, str | None, str | None]]:
-    """Return the dotted keys under which the two hold different values, with both values."""
-    first, second = flat(settings), flat(expected)
-    values = [(key, first.get(key), second.get(key)) for key in first | second]
-    return [entry for entry in values if entry[1] != entry[2]]
 
 
 def run_facts(

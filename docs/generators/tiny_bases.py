@@ -27,9 +27,9 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from spor_tasks.core.files import read_bytes, read_rows
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.weights import digest_weights
-from training.bases import versions
 from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, collate, plan_steps
+from training.identity import versions
 from training.processes import cpu_threads
 
 KIND = "base"

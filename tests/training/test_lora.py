@@ -18,10 +18,11 @@ from spor_tasks.harness import checkpoints as evaluation
 from tests.support.soak import soak
 from tests.training.losses import different_rows
 from training import lora
-from training.bases import load_base, versions
+from training.bases import load_base
 from training.batches import load_batch, target_loss
 from training.config import ModelConfig, load_config, settings_sha256, shared_settings
 from training.encoding import Rows
+from training.identity import versions
 from training.settings import to_dict
 
 FAST = ("lora.target_modules=all-linear", "lora.lora_dropout=0", "optimization.learning_rate=1e-2")

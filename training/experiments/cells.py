@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from filelock import FileLock, Timeout
 
@@ -25,15 +25,18 @@ from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SetName
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import backends, checkpoints, task_files
 from spor_tasks.results import runs
 from training.config import DataConfig, TrainingConfig
 from training.data import find_arm, sets_of
 from training.experiments.experiment import Experiment
 from training.experiments.plan import Cell
+from training.identity import differing_keys, identity
 from training.launched import is_shared
 from training.settings import read_settings
+
+if TYPE_CHECKING:
+    from spor_tasks.evaluation.run import Evaluator
 
 Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "conflict"]
 """``conflict``: an adapter with other settings exists; it is neither used nor replaced."""
@@ -73,7 +76,7 @@ def look(cell: Cell) -> CellState:
     return state
 
 
-def complete(cell: Cell, evaluator: Evaluator, *, since: float, progress: bool = True) -> bool:
+def complete(cell: Cell, evaluator: "Evaluator", *, since: float, progress: bool = True) -> bool:
     """Do what of a cell is missing, unless another process works on it; say whether it is done.
 
     An error is kept in the cell's folder. A cell that failed after ``since``, in seconds of the
@@ -160,9 +163,6 @@ def _finished(cell: Cell) -> CellState:
 
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
-    # torch, which a look at a plan can do without where nothing is done yet
-    from training.state import differing_keys, identity  # noqa: PLC0415
-
     try:
         checkpoints.check_manifest(manifest, config.output)
         trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
@@ -234,7 +234,7 @@ def _split_sha256(sets: SetName) -> str | None:
 # --- The work ------------------------------------------------------------------------------------
 
 
-def _do(cell: Cell, evaluator: Evaluator, *, progress: bool) -> None:
+def _do(cell: Cell, evaluator: "Evaluator", *, progress: bool) -> None:
     """Train and evaluate what is missing, in each of the processes that share the cell.
 
     Raises:
@@ -267,7 +267,7 @@ def _do(cell: Cell, evaluator: Evaluator, *, progress: bool) -> None:
         card.write_card(cell.training.output, results)
 
 
-def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> None:
+def _train(config: TrainingConfig, evaluator: "Evaluator", *, progress: bool) -> None:
     from training.lora import train  # noqa: PLC0415 - torch, which takes seconds
 
     evaluator.release()  # there may be no room for two models
@@ -275,7 +275,7 @@ def _train(config: TrainingConfig, evaluator: Evaluator, *, progress: bool) -> N
     evaluator.release()  # frees what training left as well
 
 
-def _evaluate(cell: Cell, evaluator: Evaluator, task: str, *, is_first: bool) -> None:
+def _evaluate(cell: Cell, evaluator: "Evaluator", task: str, *, is_first: bool) -> None:
     from training.processes import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
 
     place = _place(cell, task)
@@ -291,7 +291,9 @@ def _evaluate(cell: Cell, evaluator: Evaluator, task: str, *, is_first: bool) ->
         )
 
 
-def evaluator_of(experiment: Experiment) -> Evaluator:
+def evaluator_of(experiment: Experiment) -> "Evaluator":
     """Return what evaluates the models of an experiment."""
+    from spor_tasks.evaluation.run import Evaluator  # noqa: PLC0415 - lm-eval, which takes seconds
+
     own = experiment.evaluation
     return Evaluator(_MODEL, batch_size=own.batch_size, device=own.device)

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.metadata import version
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -195,10 +196,14 @@ def _workers(experiment: Experiment) -> Path:
 
 def _gpu(number: int) -> str | None:
     """Return the GPU of a local worker: its own while there are any, then a shared one."""
-    import torch  # noqa: PLC0415 - seconds
+    if names := os.environ.get("CUDA_VISIBLE_DEVICES"):
+        gpus = names.split(",")
+    elif version("torch").endswith("+cpu"):
+        return None
+    else:
+        import torch  # noqa: PLC0415 - seconds
 
-    names = os.environ.get("CUDA_VISIBLE_DEVICES")
-    gpus = names.split(",") if names else [*map(str, range(torch.cuda.device_count()))]
+        gpus = [*map(str, range(torch.cuda.device_count()))]
     return gpus[number % len(gpus)] if gpus else None
 
 

@@ -329,6 +329,7 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(experiment, base, 
 )
 def test_workers_get_gpus_of_their_own_while_there_are_any(named, expected, monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    monkeypatch.setattr("training.experiments.run.version", lambda _: "2.0")
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if named:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
