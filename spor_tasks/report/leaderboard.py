@@ -15,7 +15,7 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends
 from spor_tasks.results.evidence import SystemPair, p_values
-from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.rows import Cell, Comparison, prompt_in_words
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.systems import in_words
 from spor_tasks.results.tables import (
@@ -231,19 +231,21 @@ def document(leaderboard: Leaderboard) -> Document:
 def _grid(board: Board) -> Grid:
     """Return a board as a table."""
     notes = Notes()
+    prompts = {prompt_in_words(entry.cell.runs[0].signature) for entry in board.entries}
 
     def line(entry: Entry) -> Line:
         source = source_text(entry.cell.interval)
+        prompt = [prompt_in_words(entry.cell.runs[0].signature)] if len(prompts) > 1 else []
         letters = notes.letters(entry.reason, entry.cell.reason, source, *entry.cell.notes)
         interval = interval_text(entry.cell.interval, board.row.metric)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=letters)
         rank = "" if entry.rank is None else str(entry.rank)
         seeds = ", ".join(map(str, entry.cell.trained_seeds))
-        return rank, entry.model, entry.arm or "as is", score, seeds
+        return rank, entry.model, *prompt, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
     title = ", ".join(filter(None, [full_title(board.row), board.apart, label(board.row.metric)]))
-    header = ("rank", "model", "arm", "score", "seeds")
+    header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
     return Grid(title, f"n = {samples_text(board.row)}", header, lines, (), notes.texts)
 
 

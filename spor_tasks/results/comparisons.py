@@ -2,7 +2,7 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -47,6 +47,7 @@ def comparisons(
     """
     results = tuple(results)
     merged = merged_facts(results, merge_by)
+    tasks = {result.task for result in results}
     problems: list[Problem] = []
     groups: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for result in results:
@@ -61,7 +62,7 @@ def comparisons(
         for system, row in zip(systems, named_rows(systems, merged), strict=True):
             arms, conflicts = _by_arm(system, merged)
             problems += conflicts
-            rows += _rows(row, system, arms)
+            rows += _rows(row, system, arms, tasks)
     return tuple(_tested(rows)), tuple(dict.fromkeys(problems))
 
 
@@ -115,13 +116,17 @@ def _by_arm(results: Sequence[Run], merged: frozenset[str]) -> tuple[_Arms, tupl
     return arms, tuple(problems)
 
 
-def _rows(row: Comparison, results: Sequence[Run], arms: _Arms) -> Iterator[Comparison]:
+def _rows(
+    row: Comparison, results: Sequence[Run], arms: _Arms, tasks: Container[str]
+) -> Iterator[Comparison]:
     """Yield the row of each score that the results have; without any, that of the main one."""
     spec = row.spec
     main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
-        cells = tuple(_cell(arms[arm], metric, arm, _command(results[0], arm)) for arm in spec.arms)
+        cells = tuple(
+            _cell(arms[arm], metric, arm, _command(results[0], arm, tasks)) for arm in spec.arms
+        )
         as_is = _cell(arms[None], metric, "the model as it is", f"spor eval --tasks {spec.task}")
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         samples = same_samples(counted)
@@ -136,13 +141,18 @@ def _rows(row: Comparison, results: Sequence[Run], arms: _Arms) -> Iterator[Comp
         )
 
 
-def _command(example: Run, arm: str) -> str:
-    """Return what would give a result of an arm, tuned on or shown as the example is."""
+def _command(example: Run, arm: str, tasks: Container[str]) -> str:
+    """Return what would give a result of an arm, tuned on or shown as the example is.
+
+    Empty if the arm's task with demonstrations is among the tasks.
+    """
     spec = example.spec
     if example.adapter or not spec.in_context:
         return f"python -m training train CONFIG data.arm={arm}"
-    task = example.task.replace(f"_icl_{example.shown_arm}", f"_icl_{arm}")
-    return f"spor eval --tasks {task if example.shown_arm else spec.task_name(arm)}"
+    task = spec.task_name(arm)
+    if example.shown_arm:
+        task = example.task.replace(f"_icl_{example.shown_arm}", f"_icl_{arm}")
+    return "" if task in tasks else f"spor eval --tasks {task}"
 
 
 def _cell(runs: _Runs, metric: str, name: str, command: str) -> Cell:

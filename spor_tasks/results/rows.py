@@ -13,10 +13,10 @@ from spor_tasks.results.statistics import Estimate, Interval
 class Cell:
     """The scores of a model on one task, a value for each run; the paper's have no runs.
 
-    ``reason`` says why values are missing, and ``command`` what would fill the gap if no run is of
-    the arm. ``interval`` is that of the mean over runs. ``notes``
-    are other things that a reader must know. ``counts`` are the samples that each value is of,
-    where the score is of some samples only and they were logged.
+    ``reason`` says why values are missing. If no run is of the arm, ``command`` would fill the gap;
+    it is empty if another table has the arm. ``interval`` is that of the mean over runs.
+    ``notes`` are other things that a reader must know. ``counts`` are the samples that each value
+    is of, where the score is of some samples only and they were logged.
     """
 
     values: tuple[float, ...] = ()
@@ -149,7 +149,6 @@ def prompt_in_words(facts: Mapping[str, str]) -> str:
         style: style == "instruction",
         "chat": chat != "None",
         "system": system != "None",
-        f"{shots}-shot": shots not in {"0", "None"},
-        "turns": turns == "True",
+        f"{shots}-shot{' in turns' if turns == 'True' else ''}": shots not in {"0", "None"},
     }
     return ", ".join(word for word, is_so in words.items() if is_so) or PLAIN

@@ -213,15 +213,15 @@ def _names(rows: Iterable[Comparison]) -> Iterator[tuple[str, Callable[[Comparis
 def _absent(rows: Iterable[Comparison]) -> dict[str, str]:
     """Return the arms that no model has a result of, with what would give it."""
     cells = [each for row in rows if _kind(row) == "run" for each in row.by_arm]
-    have = {arm for arm, cell in cells if not cell.command}
-    return {arm: cell.command for arm, cell in cells if cell.command and arm not in have}
+    have = {arm for arm, cell in cells if cell.command is None}
+    return {arm: cell.command or "" for arm, cell in cells if arm not in have}
 
 
 def _missing_arms(rows: Sequence[Comparison]) -> str:
     """Return the arms without a result, where there are two to be compared."""
     absent = _absent(rows) if len(rows[0].spec.arms) > 1 else {}
-    texts = (f"{arm} ({command})" for arm, command in absent.items())
-    return f"No result of {', '.join(texts)}." if absent else ""
+    texts = [f"{arm} ({command})" for arm, command in absent.items() if command]
+    return f"No result of {', '.join(texts)}." if texts else ""
 
 
 def _cell_of_arm(at: int, notes: Notes, absent: Container[str], row: Comparison) -> Number:
@@ -311,7 +311,7 @@ def _model_lines(
         arm = f"n = {rows[0].n:,}" if rows[0].floor else "as is"
         yield line(arm, lambda row: _cell(row.as_is, row.metric, notes))
     for at, arm in enumerate(arms):
-        if all(row.arms[at].command for row in rows):
+        if all(row.arms[at].command is not None for row in rows):
             continue
         seeds = _seeds_of(row.arms[at] for row in rows)
         yield line(arm, partial(cell_of_arm, at), seeds)
@@ -378,7 +378,7 @@ def _spread(cell: Cell, metric: str) -> str:
 
 def _difference(row: Comparison, notes: Notes) -> Number:
     difference = row.difference
-    if difference is None and (row.floor or all(cell.command for cell in row.arms)):
+    if difference is None and (row.floor or all(cell.command is not None for cell in row.arms)):
         return Number("")
     if difference is None:
         return _missing("no difference without both arms", notes)

@@ -184,6 +184,7 @@ def write_way(folder, name, arm, parent, **ways):
                 spor["adapter"] |= {key: ways.pop(key)} if key in ways else {}
         spor["packages"] |= ways.pop("packages", {})
         spor |= {"facts": ways.pop("facts")} if "facts" in ways else {}
+        content["chat_template_sha"] = ways.pop("chat_template_sha", None)
         content["config"] |= ways
 
 
@@ -223,6 +224,7 @@ RUNS: dict[str, list[tuple[str | None, dict[str, Any]]]] = {
     "versions": [(FIRST, {"seed": n, "packages": {"torch": f"2.{n}"}}) for n in range(2)],
     "pairs of arms": [(FIRST, {"pairs": 100}), (SECOND, {"pairs": 150})],
     "quantization": [(FIRST, IN_BITS), (SECOND, {**IN_BITS, "quantization": "nf4"})],
+    "prompts": [(None, {}), (None, {"chat_template_sha": "c" * 64}), (FIRST, {"seed": 1})],
     "empty outputs": [(FIRST, {"scores": {"empty": 2.5}})],
 }
 
