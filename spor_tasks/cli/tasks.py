@@ -188,7 +188,9 @@ def print_task(options: argparse.Namespace) -> None:
     except CorpusError as error:
         print(f"The data is not here, so there is no prompt to show.\n{error}")
         return
-    _print_facts({"data": _place(name.corpus), "test": f"{len(pair.test.samples):,} samples"})
+    covered = ", of which the task has those that each arm covers" if shown else ""
+    size = f"{len(pair.test.samples):,} samples{covered}"
+    _print_facts({"data": _place(name.corpus), "test": size})
     text = documents.first_prompt(pair, shown, shots)
     print(f"\nThe first prompt, as a causal model reads it:\n\n{_short(text)}")
     for reference in pair.test.samples[0].references[:1] if shown is None else ():

@@ -4,10 +4,11 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from lm_eval.api.registry import model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from rapidfuzz import fuzz, process
 
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import ConfigError, SporError, advice
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import checkpoints, plan, task_files
 from spor_tasks.harness.backends import MODEL_TYPE, backend
@@ -25,6 +26,9 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
             models of several.
         CorpusError: the data of a task is missing.
     """
+    if settings.model not in model_registry:
+        what, known = f"{settings.model!r} is not a type of model", [*model_registry]
+        raise ConfigError(what, where="model", remedy=advice(settings.model, known))
     names = task_names(settings)
     _check_names(names, has_others=settings.include_path is not None)
     tasks = task_files.expand(names)

@@ -100,6 +100,7 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
             marks=pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 passes over unknown tasks"),
         ),
         ("--model hf", "error: tasks: "),
+        ("--model spor-hff --tasks MINI", "error: model: 'spor-hff' is not a type of model"),
         ("--config missing.yaml", "error: missing.yaml: "),
         ('--tasks MINI --metadata {"fewshot_arm":"molecule"}', "fewshot_arm=molecule"),
         ('--tasks MINI --metadata {"facts_model":"/no/such/folder"}', "cannot be loaded"),

@@ -196,6 +196,7 @@ ATTACKS: Mapping[str, int] = {
     EVAL + " --model_args pretrained={folder}": 2,
     EVAL + " --models {bad_key}": 2,
     EVAL + " --models {models}": 2,
+    "tasks show {name}": 2,
     "training train {new}": 2,
     "training train {bad_key}": 2,
     "training train {bad_value}": 2,
