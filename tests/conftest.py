@@ -19,7 +19,6 @@ hypothesis.settings.register_profile("spor", deadline=None, max_examples=EXAMPLE
 hypothesis.settings.load_profile("spor")
 
 REPOSITORY = Path(__file__).parent.parent
-Captured = pytest.CaptureFixture[str]
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"

@@ -3,7 +3,6 @@
 import json
 import re
 import runpy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +32,7 @@ class Says:
         return self.answers
 
 
-JUDGES: Mapping[str, Facts | NliAcc | Bleurt | Attributes | TextPerplexity] = {
+JUDGES = {
     "facts": Facts(Says([0.0214, 0.9871, 0.06])),
     "nli_acc": NliAcc(Says([0.8127])),
     "bleurt": Bleurt(Says([0.5, 0.3])),
@@ -53,7 +52,7 @@ def test_an_example_adds_what_the_document_shows(tmp_path, example):
     scoring.score(file, name, corpus, per_sample=evidence, judge=JUDGES.get(name))
     found = [row for _, row in read_rows(evidence)]
     for row, line in zip(found, shown.splitlines(), strict=True):
-        expected: dict[str, Any] = json.loads(line)
+        expected = json.loads(line)
         assert expected.keys() <= row.keys()
         for field, value in expected.items():
             assert row[field] == (

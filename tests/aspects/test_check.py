@@ -57,7 +57,7 @@ def test_proper_sets_break_nothing_and_are_counted():
 
 
 # ab and bc are in Atom: abc is touched (ac is not in it), bc is given away, cd is neither.
-FAULTS: dict[str, dict[str, dict[str, str]]] = {
+FAULTS = {
     "abx bay bc d ad / a b c d / abc bc cd": {
         "2 test pairs occur in Atom": {"atom": "abx bay bc", "test": "abc bc"},
         "1 test samples have every pair in Atom": {"test": "bc"},

@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from itertools import chain
-from typing import TypeAlias
 
 import pytest
 from hypothesis import assume, event, given, settings
@@ -17,7 +16,6 @@ from spor_tasks.core.sample import (
     CorpusSamples,
     Hidden,
     Orders,
-    Sample,
     SampleMaker,
     SplitPair,
     Triple,
@@ -28,8 +26,6 @@ from tests.conftest import EXAMPLES
 from tests.oracles.productivity import published
 from tests.oracles.requirements import broken
 from tests.support.strategies import pools
-
-Pool: TypeAlias = tuple[Sample, ...]
 
 # --- Corpora: triples whose texts mention all, and slots with values in each other's way ----------
 
@@ -53,7 +49,6 @@ def of_birds(letters):
 VALUES = {"hull": ("oak", "red, blue"), "length": ("4", "£20–25"), "deck": ("Oak 4", "yes", "pine")}
 VALUES |= {"value": ("a", "Value A", "")}
 SLOTS = [AttributeValue(what, value) for what, values in VALUES.items() for value in values]
-Boat: TypeAlias = tuple[list[AttributeValue], tuple[int, ...], str | None]
 
 
 def of_boats(boats):
@@ -79,7 +74,7 @@ boats = st.lists(
 )
 # There is something to build of every aspect, and more that comes in the way.
 a, b, c, d, e = SLOTS[:5]
-ALWAYS: list[Boat] = [([slot], (4,), None) for slot in SLOTS * 2]
+ALWAYS = [([slot], (4,), None) for slot in SLOTS * 2]
 ALWAYS += [(units, (4,), None) for units in ([a, b, d], [a, b, e], [a, b], [b, c])]
 trains_of_boats = boats.map(lambda drawn: of_boats([*ALWAYS, *drawn]))
 tests_of_boats = boats.map(lambda drawn: of_boats([([a, c, d], (4, 4), None), *drawn]))
@@ -160,7 +155,6 @@ def test_systematicity_is_within_any_limit(pool, limit, seed):
 def test_a_search_meets_all_requirements_with_the_largest_atom(pool, seed):
     pair = built(lambda: search.systematicity(pool, seed, rounds=1).pair)
     assume(isinstance(pair, SplitPair))  # a small pool may hide a solution
-    assert isinstance(pair, SplitPair)
     assert check.check(pair).holds
     assert_taken_in_order(pair, pool)
     atoms = set(chain.from_iterable(sample.units for sample in pair.test.samples))
@@ -186,7 +180,6 @@ def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
 ):
     pair = built(lambda: productivity.build(train, test, threshold, limit, choose))
     assume(isinstance(pair, SplitPair))
-    assert isinstance(pair, SplitPair)
     assert check.productivity(pair, threshold, limit=limit).holds
     invisible, visible = (arm.samples for arm in pair.arms)
     long = [sample for sample in test if len(sample.units) > threshold]

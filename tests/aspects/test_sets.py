@@ -140,7 +140,7 @@ def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_
 
 def test_a_search_says_how_it_is_repeated(letters):
     request = Request(corpus=str(letters), aspect="systematicity", search=True, seed=3, rounds=2)
-    steps: list[tuple[int, int]] = []
+    steps = []
     found = answer(request, lambda done, total, _: steps.append((done, total)))
     assert found == answer(request)
     assert check.check(found.pair).holds

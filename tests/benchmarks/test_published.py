@@ -17,7 +17,7 @@ AVERAGES = SetName("compmctg", "", "averages")
 
 def by_model(benchmark, name):
     """Return the scores of each system and arm."""
-    found: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    found = defaultdict(dict)
     for line in lines(benchmark)[name]:
         found[line["model"], line["arm"]][line["metric"]] = float(line["value"])
     return found

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import shutil
-from typing import Any
 
 import pytest
 import yaml
@@ -54,10 +53,9 @@ def real(totto_dir, folder):
 
 
 def run(*names, **more):
-    found: dict[str, Any] = simple_evaluate(
+    return simple_evaluate(
         model="dummy", tasks=list(names), task_manager=task_files.manager({}), **more
     )
-    return found
 
 
 @pytest.mark.usefixtures("real")

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 DESKTOP, PHONE = (1280, 900), (390, 800)
 
@@ -16,24 +16,24 @@ _SETTLED = """() => {
 }"""
 
 
-def settle(page: Page) -> None:
+def settle(page):
     """Wait until the list and the chosen sample are shown whole."""
     page.wait_for_function(_SETTLED)
 
 
-def count(page: Page) -> int:
+def count(page):
     settle(page)
     expect(page.locator("#count")).to_have_text(re.compile(r"^\d"))
     (number,) = re.findall(r"^[\d,]+", page.locator("#count").inner_text())
     return int(number.replace(",", ""))
 
 
-def choose(page: Page, name: str, label: str) -> None:
+def choose(page, name, label):
     page.locator(f"#filter-{name}").select_option(label=label)
     settle(page)
 
 
-def shown(page: Page, row: int | None = None) -> str:
+def shown(page, row=None):
     """Wait for the chosen sample, and return its id."""
     if row is not None:
         expect(page.locator("#sample")).to_have_attribute("data-shown", str(row))

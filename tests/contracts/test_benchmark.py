@@ -12,7 +12,7 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Rivals, SetName, views
+from spor_tasks.core.sample import Rivals, views
 from spor_tasks.harness import adapt, generate, task_files
 from spor_tasks.metrics.base import known_info, metric
 from tests.conftest import REPOSITORY
@@ -91,7 +91,7 @@ def test_tasks_without_a_training_set_demonstrate_nothing():
 
 
 def test_sets_with_arms_under_one_name_have_the_same_arms():
-    arms: dict[tuple[SetName, str], str] = {}
+    arms = {}
     for spec in EMBEDDED:
         pair = benchmark_of(spec).load(spec.name)
         for arm in pair.arms:
@@ -104,7 +104,7 @@ def test_task_files_are_those_of_the_generator(pinned, request):
     """Those of other corpora without the digest of the test set, which loading them checks."""
     if pinned == "logicnlg":
         request.getfixturevalue("logicnlg_dir")
-    written: dict[str, str] = {}
+    written = {}
     for spec in SPECS:
         here = spec in EMBEDDED or spec.benchmark in {"totto", "compmctg", pinned}
         unpinned = replace(spec, is_pinned=spec.is_pinned and here)

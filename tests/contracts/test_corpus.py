@@ -2,7 +2,6 @@
 
 import shutil
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from spor_tasks.core.codec import doc_of, sample_of
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import registry
-from spor_tasks.corpora.base import Corpus, Style
+from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
@@ -33,14 +32,13 @@ NAMES = registry().names("corpus")
 EVERY = [
     pytest.param(name, marks=() if name in IN_NO_FILE else pytest.mark.real_data) for name in NAMES
 ]
-STYLES: tuple[Style, ...] = get_args(Style)
+STYLES = get_args(Style)
 SHOWN = 500  # samples of each part that are linearized
 
 
 @pytest.fixture(scope="module", params=EVERY)
 def corpus(request):
-    found: Corpus = registry().get("corpus", request.param)
-    return found
+    return registry().get("corpus", request.param)
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +60,7 @@ def compmctg_files(data_dir, tmp_path_factory):
 def folder(corpus, request):
     if corpus.name in IN_NO_FILE:
         return None
-    found: Path = request.getfixturevalue(FOLDERS.get(corpus.name, "data_dir"))
-    return found
+    return request.getfixturevalue(FOLDERS.get(corpus.name, "data_dir"))
 
 
 @pytest.fixture(scope="module")
@@ -124,5 +121,5 @@ def test_a_prompt_shows_every_unit_in_order_and_nothing_of_the_references(corpus
 
 def test_another_style_is_an_error(corpus, shown):
     with pytest.raises(ConfigError) as error:
-        corpus.linearize(shown[0], "chat")  # type: ignore[arg-type]
+        corpus.linearize(shown[0], "chat")
     assert error.value.remedy

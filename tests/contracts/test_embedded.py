@@ -101,9 +101,7 @@ def test_statements_mean_their_programs_and_their_counterparts_are_false():
     ],
 )
 def test_a_statement_means_a_program(text, program):
-    found = parse(text, TABLE)
-    assert found
-    assert found.program == program
+    assert parse(text, TABLE).program == program
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import json
 import math
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -98,7 +98,7 @@ SAMPLES = {
 _ASKED = {sample.target: {unit[-1] for unit in sample.units} for sample in ASKED}
 
 
-JUDGED: dict[str, Metric] = {
+JUDGED = {
     "facts": Facts(Judge(share_of_words)),
     "nli_acc": NliAcc(Judge(lambda claim: float(claim[1] == claim[0].target))),
     "bleurt": Bleurt(Judge(lambda pair: 2.0 if pair[0] == pair[1] else -3.0)),
@@ -130,7 +130,7 @@ class Case(NamedTuple):
 
     def evidence(self, *sets):
         """What the metric finds in several texts for each sample."""
-        found: list[Any] = []
+        found = []
         for texts in sets:
             found += self.metric.judge(self.samples, self.outputs(texts))
         return found
@@ -322,7 +322,7 @@ def test_more_references_of_other_texts_take_nothing_from_the_best(case):
 @pytest.mark.parametrize("unit", [Triple("", "", ""), AttributeValue("", "")])
 def test_units_of_empty_texts_are_scored(case, unit):
     first = case.samples[0]
-    challenge: Hidden | Orders = Orders(((0, 1), (1, 0)), ((0, 1),) * 2)
+    challenge = Orders(((0, 1), (1, 0)), ((0, 1),) * 2)
     if case.metric.challenge is Hidden:
         challenge = Hidden((("price range" if isinstance(unit, AttributeValue) else "", ""),))
     nameless = replace(first, context={**first.context, "name": ""}, challenge=challenge)

@@ -1,8 +1,5 @@
 """Requirements on every registered objective."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 import torch
 
@@ -26,7 +23,7 @@ torch.set_num_threads(1)  # for models this small, threads cost more than they b
 
 OF_ASPECTS = {"dcg", "contrastive_prefix", "meta"}
 OF_TABLES = {"coarse_to_fine": "c2f", "adversarial": None}
-SETTINGS: Mapping[str, Mapping[str, Any]] = {"reward": {"reward": "constant", "max_tokens": 2}}
+SETTINGS = {"reward": {"reward": "constant", "max_tokens": 2}}
 ADDITIVE = ["likelihood", "coarse_to_fine", "adversarial", "reward"]
 """Objectives whose loss is a sum over pairs, and whose step is plain back-propagation."""
 

@@ -72,7 +72,7 @@ def test_a_bad_line_is_named(tmp_path, monkeypatch, content, read, fault):
     path = tmp_path / "rows.jsonl"
     for written in (content, gzip.compress(content)):
         path.write_bytes(written)
-        rows: list[object] = []
+        rows = []
         with pytest.raises(CorpusError, match=fault) if fault else nullcontext() as caught:
             rows.extend(files.read_rows(path))
         assert len(rows) == read
@@ -83,7 +83,7 @@ def test_a_cut_gzip_file_or_a_missing_one_is_an_error_with_its_place(tmp_path):
     cut, missing = tmp_path / "rows.jsonl.gz", tmp_path / "none.jsonl"
     cut.write_bytes(gzip.compress(b'{"a": 1}\n' * 1000)[:-12])
     for path in (cut, missing):
-        rows: list[object] = []
+        rows = []
         with pytest.raises(CorpusError, match="cannot be read") as caught:
             rows.extend(files.read_rows(path))
         assert caught.value.where == (f"{path}:{len(rows) + 1}" if path is cut else str(path))
@@ -104,7 +104,7 @@ def test_an_error_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
 
 
 def test_a_file_is_complete_when_it_is_sent_to_the_disk(tmp_path, monkeypatch):
-    sizes: list[int] = []
+    sizes = []
     monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
     files.write_rows(tmp_path / "rows.jsonl", [{"a": 1}])
     assert sizes == [len(b'{"a": 1}\n')]

@@ -14,7 +14,6 @@ from spor_tasks.core.sample import (
     AttributeValue,
     Contrast,
     Hidden,
-    Json,
     Orders,
     Rivals,
     SampleMaker,
@@ -24,7 +23,7 @@ from spor_tasks.core.sample import (
 )
 
 texts = st.text(st.characters(exclude_categories=()), max_size=8)  # halves of surrogate pairs too
-values: st.SearchStrategy[Json] = st.recursive(
+values = st.recursive(
     st.none() | st.booleans() | st.integers() | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,

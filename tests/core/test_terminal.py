@@ -6,7 +6,6 @@ import sys
 import unicodedata
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -48,7 +47,7 @@ def test_colours_of_other_packages_are_dropped_and_hide_no_sequence():
 
 def test_bars_move_as_they_did():
     def bars(guard):
-        settings: dict[str, Any] = {"bar_format": "{desc}{n}", "mininterval": 0, "miniters": 1}
+        settings = {"bar_format": "{desc}{n}", "mininterval": 0, "miniters": 1}
         with redirect_stderr(io.StringIO()) as stream, guard:
             for _ in tqdm(range(2), desc="outer", **settings):
                 for _ in tqdm(range(2), desc="inner", leave=False, **settings):

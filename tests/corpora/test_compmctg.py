@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from typing import Any
 
 import pytest
 
@@ -22,8 +21,7 @@ each_space = pytest.mark.parametrize("space", PUBLISHED, ids=lambda space: space
 
 @pytest.fixture(scope="session")
 def facts(golden_dir):
-    facts: dict[str, Any] = json.loads((golden_dir / "compmctg" / "facts.json").read_bytes())
-    return facts
+    return json.loads((golden_dir / "compmctg" / "facts.json").read_bytes())
 
 
 @each_space

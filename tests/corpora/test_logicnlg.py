@@ -4,14 +4,13 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Column, Contrast, Fact, Sample, challenge_of
+from spor_tasks.core.sample import Column, Contrast, Sample, challenge_of
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.logicnlg import read_outputs, reader
 from spor_tasks.corpora.logicnlg.columns import typed
@@ -32,13 +31,11 @@ from tests.support.golden import read
 
 HEADER = ("city", "people", "area")
 TABLE = Table(HEADER, (("oslo ås", "7", "1.5"), ("bergen", "3", "2")))
-Samples = dict[str, tuple[Sample, ...]]
-Row = dict[str, Any]
 
 
 def sample(*columns):
     units = tuple(Column(HEADER[i], str(i)) for i in columns)
-    context: dict[str, Fact] = {"title": "norway", "name": "1.csv", "table": TABLE}
+    context = {"title": "norway", "name": "1.csv", "table": TABLE}
     return Sample("0", "logicnlg", units, ("Oslo is larger .",), context)
 
 
@@ -158,7 +155,7 @@ def test_prompts_and_templates_are_published(statements):
 
 
 def test_prompts_of_pairs_are_the_published_ones(samples, golden):
-    pairs: dict[object, list[Sample]] = {}
+    pairs = {}
     for part in ("val", "test"):
         for one in samples[f"pairs of {part}"]:
             pairs.setdefault((part, one.about("name")), []).append(one)

@@ -4,9 +4,6 @@ import csv
 import io
 import shutil
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,8 +24,6 @@ from spor_tasks.corpora.viggo import VIGGO
 from spor_tasks.corpora.viggo import reader as viggo
 from spor_tasks.corpora.webnlg import reader as webnlg
 from tests.support.rows import write_rows
-
-Json = dict[str, Any]
 
 
 def read_own(path):
@@ -177,10 +172,10 @@ def test_the_published_viggo(viggo_dir, tmp_path):
 
 # --- Rows in the published field names, and corpora of one's own ----------------------------------
 
-SHIP: Json = {"data": [["Gull", "home port", "Ålborg"]], "texts": ["The Gull lies at Ålborg."]}
-CAFE: Json = {"name": "Gull", "data": [["food", "fish"]], "texts": ["Fish at Gull.", "Gull: fish."]}
-RYE: Json = {"data": [["food", "rye"]], "texts": ["There is rye."]}
-ORDERED: Json = {
+SHIP = {"data": [["Gull", "home port", "Ålborg"]], "texts": ["The Gull lies at Ålborg."]}
+CAFE = {"name": "Gull", "data": [["food", "fish"]], "texts": ["Fish at Gull.", "Gull: fish."]}
+RYE = {"data": [["food", "rye"]], "texts": ["There is rye."]}
+ORDERED = {
     "name": "Gull",
     "data": [["food", "fish"], ["area", "harbour"]],
     "texts": ["Fish at the harbour.", "At the harbour: fish."],
@@ -188,13 +183,13 @@ ORDERED: Json = {
     "input_order_2": [0, 1],
     "output_order": [[0, 1], [1, 0]],
 }
-ENTITY: Json = {"data": [["Entity 1", "crew", "4"]], "replaced_entity": {"Gull": "Entity 1"}}
-VALUE: Json = {
+ENTITY = {"data": [["Entity 1", "crew", "4"]], "replaced_entity": {"Gull": "Entity 1"}}
+VALUE = {
     "name": "Gull",
     "data": [["price range", "more than Value A"]],
     "replaced_kv_pair": {"price range": "more than Value A"},
 }
-NAMELESS: Json = {field: VALUE[field] for field in ("data", "replaced_kv_pair")}
+NAMELESS = {field: VALUE[field] for field in ("data", "replaced_kv_pair")}
 TRAIN, TEST = {"split": "train"}, {"split": "test"}
 
 
@@ -231,7 +226,7 @@ def cell(value, *, is_header=False, columns=1, rows=1):
     return {"value": value, "is_header": is_header, "column_span": columns, "row_span": rows}
 
 
-EXAMPLE: Json = {
+EXAMPLE = {
     "table": [
         [cell("Year", is_header=True), cell("Film", is_header=True, columns=2)],
         [cell("1990", is_header=True), cell("Moss", rows=2), cell("ü")],
@@ -273,10 +268,10 @@ def test_an_example_of_totto_becomes_a_sample(tmp_path):
 
 # --- What is wrong with a line --------------------------------------------------------------------
 
-TEXT: Json = {"review": "a text", "sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
-OUTPUT: Json = {**TEXT, "text": "It was."}
-SPLIT: Json = {"mode": "ACD", "idx": "0", "unseen_combs": []}
-READERS: dict[str, tuple[Callable[[Path], object], Json]] = {
+TEXT = {"review": "a text", "sentiment": "Positive", "pronoun": "plural", "tense": "Past"}
+OUTPUT = {**TEXT, "text": "It was."}
+SPLIT = {"mode": "ACD", "idx": "0", "unseen_combs": []}
+READERS = {
     "triples": (read_own, SHIP),
     "pairs": (read_own, CAFE),
     "own": (own.read_corpus, RYE | {"id": "1"}),
@@ -286,7 +281,7 @@ READERS: dict[str, tuple[Callable[[Path], object], Json]] = {
     "splits": (lambda path: compmctg.read_unseen(path, YELP), SPLIT),
     "outputs": (lambda path: list(read_outputs(read_rows(path), YELP)), OUTPUT),
 }
-FAULTS: list[tuple[str, object, str]] = [
+FAULTS = [
     ("triples", b"{", "not JSON"),
     ("triples", b"[]", "not a JSON object"),
     ("triples", {"data": SHIP["data"]}, "texts"),

@@ -31,7 +31,7 @@ class Site:
 
     def __init__(self):
         self.files, self.requests = dict(WANTED), Counter[str]()
-        self.answers: dict[str, bytes | Exception] = {}
+        self.answers = {}
 
     def __call__(self, url, place, _):
         path = unquote(url.partition("/site/")[2])

@@ -76,7 +76,7 @@ def test_a_missing_file_is_an_error_when_it_is_read(tmp_path):
 @pytest.mark.parametrize("below", ["", "totto_data"])
 def test_places_of_the_parts(tmp_path, monkeypatch, below):
     def names(samples):
-        return [sample.about("name") for sample in samples]  # type: ignore[attr-defined]
+        return [sample.about("name") for sample in samples]
 
     monkeypatch.setenv(PUBLISHED.variable, str(tmp_path))
     (tmp_path / below).mkdir(exist_ok=True)

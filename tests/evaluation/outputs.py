@@ -1,12 +1,10 @@
 """The outputs in the files of an evaluation."""
 
-from pathlib import Path
-
 from spor_tasks.results import runs
 from spor_tasks.results.samples import find
 
 
-def scored(folder: Path) -> dict[tuple[str, str], list[tuple[str, ...]]]:
+def scored(folder):
     """Return what was scored of the samples, sorted by id, of each model and task."""
     found = {}
     for result in runs.collect([folder]).runs:

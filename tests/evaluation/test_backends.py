@@ -162,7 +162,7 @@ def vllm(monkeypatch):
     def tokenizer(name, **_):
         return transformers.AutoTokenizer.from_pretrained(name)
 
-    contents: dict[str, dict[str, Any]] = {
+    contents = {
         "vllm": {"LLM": LLM, "SamplingParams": SamplingParams, "TokensPrompt": dict},
         "vllm.lora": {},
         "vllm.lora.request": {"LoRARequest": lambda *parts: parts},

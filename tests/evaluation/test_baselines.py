@@ -2,7 +2,6 @@
 
 import json
 import random
-from typing import TypeAlias
 
 import pytest
 from hypothesis import given
@@ -28,7 +27,6 @@ from spor_tasks.metrics.base import metric
 from spor_tasks.report import collect
 from spor_tasks.results import runs
 
-Captured: TypeAlias = pytest.CaptureFixture[str]
 CAPITAL, RULER = Triple("Low", "capital", "Greyport"), Triple("Low", "ruler", "Ada")
 
 

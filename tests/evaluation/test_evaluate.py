@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from typing import Any, TypeAlias
 from unittest.mock import Mock
 
 import lm_eval.__main__
@@ -25,8 +24,6 @@ from tests.evaluation.outputs import scored
 from tests.support import commands
 from tests.support.openai_server import serve
 
-Captured: TypeAlias = pytest.CaptureFixture[str]
-Loads: TypeAlias = list[dict[str, Any]]
 MINI = "spor_systematicity_mini"
 SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")
 
@@ -254,16 +251,16 @@ def test_every_bad_model_is_named_before_one_is_loaded(checkpoint, tmp_path, mon
 # --- One after another in one process: each as if it were alone, the base loaded once -------------
 
 
-FEW: dict[str, Any] = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
+FEW = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
 
 
 @pytest.fixture
 def loads(monkeypatch):
     """Return the list of the arguments of every model that is loaded."""
-    noted: Loads = []
+    noted = []
 
     def noting(kind):
-        class Noting(get_model(kind)):  # type: ignore[misc]
+        class Noting(get_model(kind)):
             def __init__(self, **arguments):
                 noted.append(arguments)
                 super().__init__(**arguments)
@@ -333,7 +330,7 @@ def test_a_failure_stops_no_other(checkpoint, tmp_path, loads):
     evaluator = Evaluator("hf", batch_size=2)  # on whatever device there is
     with pytest.raises(ConfigError):
         evaluator.evaluate([missing], [MINI], **FEW)
-    passed: list[Any] = []
+    passed = []
     settings = FEW | {"on_result": lambda *result: passed.append(result)}
     models = [good[0], missing, good[1]]
     with pytest.raises(ResultError) as caught:

@@ -58,7 +58,7 @@ def test_each_row_goes_on_by_the_rules_whatever_its_prompt(rows):
 def _decoded(ids):
     """Return tokens as text, with blanks around added ones as the tokenizer of 2020 had them."""
     added = {50256: END, 50257: "[ENT]", 50258: SEPARATOR}
-    parts: list[str] = []
+    parts = []
     for is_added, run in groupby(ids, added.__contains__):
         words = [added[each] if is_added else gpt2.tokenizer().id_to_token(each) for each in run]
         parts += words if is_added else [ByteLevel().decode(words)]
@@ -112,8 +112,7 @@ SETTINGS = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "max_gen_toks": 
 def draw(seeds, step=0, **how):
     sampling = SeededSampling(seeds, 3, **how)
     scores = PROBABILITIES.log().expand(len(seeds), -1)
-    found: list[int] = sampling(torch.zeros(len(seeds), 3 + step), scores).argmax(dim=1).tolist()
-    return found
+    return sampling(torch.zeros(len(seeds), 3 + step), scores).argmax(dim=1).tolist()
 
 
 def frequencies(drawn):

@@ -7,7 +7,6 @@ import string
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import peft
 import pytest
@@ -33,7 +32,7 @@ from training.encoding import encode
 
 KINDS = ("llama", "gpt2", "t5", "bart")
 NEW_TOKENS = 24
-GREEDY: dict[str, Any] = {"do_sample": False}
+GREEDY = {"do_sample": False}
 BEAMS = {**GREEDY, "num_beams": 5, "early_stopping": False, "length_penalty": 1.0}
 DECODINGS = {"greedy": GREEDY, "beams": BEAMS}
 PROMPTS = tuple("x" * (3 * number % 17) + f" item {number}" for number in range(12))
@@ -187,7 +186,7 @@ def test_greedy_tasks_are_always_greedy(name, checkpoint, tmp_path):
         "repetition_penalty": 1.0,
         "min_length": 0,
     }
-    same: dict[str, list[bool]] = {"neutral": [], "own": []}
+    same = {"neutral": [], "own": []}
     for row in result["samples"][task]:
         ids = tokenizer(row["doc"]["prompt"], return_tensors="pt").input_ids
         # lm-eval's hf lets a decoder write as many tokens more as the encoder reads.
@@ -220,7 +219,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
     long = requests(("a" * 40, "b" * 25, "c"), "long", max_gen_toks=16)
     fitting = requests(("d", "e" * 23), "fitting", max_gen_toks=16)
     repeated = long[1:2]  # to fill up a process's share
-    seen: list[str] = []
+    seen = []
     encode = model.tok_batch_encode
 
     def tok_batch_encode(texts, **more):
@@ -304,8 +303,7 @@ class Reader(SporHF):
         self.tokenizer = tokenizer
 
     def tok_encode(self, string, **_):
-        ids: list[int] = self.tokenizer(string, add_special_tokens=False)["input_ids"]
-        return ids
+        return self.tokenizer(string, add_special_tokens=False)["input_ids"]
 
 
 @pytest.mark.parametrize("prompt", CODED)

@@ -3,9 +3,7 @@
 import gzip
 import json
 import math
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import pytest
 
@@ -18,17 +16,14 @@ from spor_tasks.evaluation import scoring
 from tests.support import golden
 from tests.support.rows import write_rows
 
-Captured: TypeAlias = pytest.CaptureFixture[str]
-Row = dict[str, Any]
-
-SHIP: Row = {
+SHIP = {
     "data": [["Greyport", "harbour", "Old_Basin"], ["Greyport", "birth date", "1203-04-01"]],
     "texts": ["Greyport has the Old Basin."],
     "output": "The Old Basin is at Greyport.",
     "note": "mine",
 }
 CAFE = [["food", "Basque"], ["area", "quayside"]]
-ORDERED: Row = {
+ORDERED = {
     "name": "The Gull",
     "data": CAFE,
     "texts": ["The Gull, Basque, is at the quayside."],
@@ -38,24 +33,23 @@ ORDERED: Row = {
     "output_1": "The Gull serves Basque food by the quayside.",
     "output_2": "At the quayside there is the Gull.",
 }
-INPUT: Row = {"name": "The Gull", "data": CAFE, "output": "Basque food by the quayside."}
-HIDDEN: Row = {
+INPUT = {"name": "The Gull", "data": CAFE, "output": "Basque food by the quayside."}
+HIDDEN = {
     "data": [["Entity 1", "harbour", "Old_Basin"], ["Low", "next to", "Entity 1"]],
     "replaced_entity": {"Greyport": "Entity 1", "Low": "Entity 2"},
     "output": "Entity 1 has a yellow  Greyport.",
 }
-TWIN: Row = {
+TWIN = {
     "data": [["Velmor", "harbour", "Pale_Dock"], ["Velmor", "birth date", "1187-06-30"]],
     "texts": ["Velmor has the Pale Dock."],
 }
-Write = Callable[..., Path]
 
 
 def without(row, *fields):
     return {key: value for key, value in row.items() if key not in fields}
 
 
-TWINNED: Row = {
+TWINNED = {
     **without(SHIP, "output"),
     "twin": TWIN,
     "output_1": "The Old Basin is at Greyport.",
@@ -178,7 +172,7 @@ def test_only_equal_samples_compare(write, theirs, fault, line):
 # --- Faults ---------------------------------------------------------------------------------------
 
 
-ONE_UNIT: Row = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
+ONE_UNIT = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-# ruff: noqa: ANN401, E402 - values are of many types; the path is set before imports
+# ruff: noqa: E402 - the path is set before imports
 """The net: digests of all that must not change, recorded once and compared after every change.
 
     python tests/golden/record.py --check [PART…] [--quick] [--only PATTERN]
@@ -21,10 +21,8 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import yaml
 
@@ -33,12 +31,11 @@ sys.path.insert(0, str(HERE.parent.parent))
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import to_row
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import Sample, SplitPair, views
+from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Metric, Tally, judge_all, metric, metrics_for, with_groups
+from spor_tasks.metrics.base import Tally, judge_all, metric, metrics_for, with_groups
 from spor_tasks.metrics.groups import TWINS, name_over
 from spor_tasks.metrics.learned import Facts
 from spor_tasks.metrics.likelihood import Likelihood
@@ -56,10 +53,9 @@ from training.objectives.likelihood import Likelihood as Tuning
 EMBEDDED = ("mini", "totto_mini", "logicnlg_mini", "compmctg_mini")
 OWN = ("totto", "logicnlg", "compmctg")  # benchmarks without aspects; the others are SPOR's
 STYLES = ("causal", "seq2seq", "instruction")
-Keys: TypeAlias = Iterator[tuple[str, Callable[[], Any]]]  # with what computes the value of each
 
 
-def specs() -> Iterator[SetSpec]:
+def specs():
     """Yield all sets that are recorded, each split of those that have splits."""
     for spec in named.available():
         name = spec.name
@@ -69,20 +65,20 @@ def specs() -> Iterator[SetSpec]:
                 yield benchmark(spec.benchmark).find(name._replace(part=part))
 
 
-def _is_a_split(spec: SetSpec) -> bool:
+def _is_a_split(spec):
     """Say whether sets are of a split of CompMCTG: all have the same requests, and few a score."""
     return spec.benchmark == "compmctg" and spec.name.protocol != "original"
 
 
-def load(spec: SetSpec) -> SplitPair:
+def load(spec):
     return benchmark(spec.benchmark).load(spec.name)
 
 
-def sha(value: Any) -> str:
+def sha(value):
     return hashlib.sha256(json.dumps(value, ensure_ascii=False).encode()).hexdigest()[:12]
 
 
-def key_of(spec: SetSpec) -> str:
+def key_of(spec):
     aspect, corpus, protocol, part = spec.name
     return "/".join(filter(None, [corpus, protocol, None if aspect in OWN else aspect, part]))
 
@@ -90,14 +86,14 @@ def key_of(spec: SetSpec) -> str:
 # --- Parts ----------------------------------------------------------------------------------------
 
 
-def some(samples: Sequence[Any], number: int = 30) -> list[Any]:
+def some(samples, number=30):
     """Return samples from the first to the last, evenly apart."""
     size = len(samples)
     places = (place * size // number for place in range(number))
     return [samples[place] for place in (places if size > number else range(size))]
 
 
-def of_samples(samples: Iterable[Sample]) -> list[Any]:
+def of_samples(samples):
     """Return number, digest of the ids in order, digest of the rows."""
     rows, ids = hashlib.sha256(), []
     for sample in samples:
@@ -108,10 +104,10 @@ def of_samples(samples: Iterable[Sample]) -> list[Any]:
     return [len(ids), sha(ids), rows.hexdigest()[:12]]
 
 
-def sets(spec: SetSpec) -> dict[str, Any]:
+def sets(spec):
     """Every test set and arm: number, order of ids, rows."""
     pair = load(spec)
-    found: dict[str, Any] = {"test": of_samples(pair.test.samples)}
+    found = {"test": of_samples(pair.test.samples)}
     if spec.benchmark == "compmctg":
         found["unseen"] = sha([s.id for s in pair.test.samples if s.context["unseen"]])
     for arm in pair.arms:
@@ -125,7 +121,7 @@ def sets(spec: SetSpec) -> dict[str, Any]:
     return found
 
 
-def prompts(spec: SetSpec) -> dict[str, str]:
+def prompts(spec):
     """What a model reads of 30 samples of every test set, in each style."""
     shown = some(load(spec).test.samples)
     return {
@@ -133,9 +129,9 @@ def prompts(spec: SetSpec) -> dict[str, str]:
     }
 
 
-def rows(spec: SetSpec) -> dict[str, Any]:
+def rows(spec):
     """The training pairs of every arm, in each style: number, digests of 30 and of all."""
-    found: dict[str, Any] = {}
+    found = {}
     for arm, style in itertools.product(load(spec).arms, STYLES[:2]):
         try:
             made = make_pairs(arm.samples, style, Tuning.pairs, limit=None, seed=0)
@@ -146,7 +142,7 @@ def rows(spec: SetSpec) -> dict[str, Any]:
     return found
 
 
-def demonstrations() -> Keys:
+def demonstrations():
     """What stands before prompts: chosen for each sample, or drawn with ``--num_fewshot 3``."""
     for spec in specs():
         if spec.benchmark == "compmctg" or "c2f" in str(spec.name.part):
@@ -157,7 +153,7 @@ def demonstrations() -> Keys:
             yield f"{key_of(spec)}/fewshot", partial(_contexts, spec.task, 3)
 
 
-def _contexts(task_name: str, fewshot: int | None) -> dict[str, Any]:
+def _contexts(task_name, fewshot):
     task = task_files.manager().load(task_name)["tasks"][task_name]
     if fewshot:
         task.set_config("num_fewshot", fewshot)
@@ -185,11 +181,11 @@ SCORED_ALONE = {
 }
 
 
-def scores(spec: SetSpec) -> dict[str, Any]:
+def scores(spec):
     """Every score of a task on invented outputs."""
     samples = some(load(spec).test.samples, 200)
     alone = map(_metric, SCORED_ALONE.get(key_of(spec), ()))
-    found: dict[str, Any] = {}
+    found = {}
     for each in (*metrics_for(spec.scores), *alone):
         write = _likelihood if each.answers == "likelihoods" else _output
         outputs = [
@@ -201,12 +197,12 @@ def scores(spec: SetSpec) -> dict[str, Any]:
     return found
 
 
-def _metric(name: str) -> Metric:
+def _metric(name):
     """Return a registered metric; those that need a classifier have one that looks for words."""
     return Facts(Judge(share_of_words)) if name == "facts" else metric(name)
 
 
-def judged(each: Metric, samples: Sequence[Sample], outputs: Sequence[Any]) -> dict[str, Any]:
+def judged(each, samples, outputs):
     """Return each score with a digest of what every output adds to it."""
     has_twins = any(sample.twin is not None for sample in samples)
     own = {info.name for info in each.scores}
@@ -225,18 +221,18 @@ def judged(each: Metric, samples: Sequence[Sample], outputs: Sequence[Any]) -> d
 
 
 @cache
-def shown_scores() -> set[str]:
+def shown_scores():
     """Return the scores of all sets."""
     return {name for spec in named.available() for name in (*spec.scores, *spec.displayed)}
 
 
-def _likelihood(sample: Sample, number: int) -> Likelihood:
+def _likelihood(sample, number):
     rng = random.Random(f"{sample.id} {number}")
     log, tokens = -round(rng.uniform(5, 60), 3), rng.randrange(5, 25)
     return Likelihood(log, tokens, 4 * tokens)
 
 
-def _output(sample: Sample, number: int) -> str:
+def _output(sample, number):
     """Return a reference, a part of it, one out of order, the words of the units, or nothing."""
     rng = random.Random(f"{sample.id} {number}")
     text = str(sample.references[0] if sample.references else sample.context.get("prefix", ""))
@@ -253,7 +249,7 @@ def _output(sample: Sample, number: int) -> str:
     return ""
 
 
-def _flat(settings: Any) -> Iterator[str]:
+def _flat(settings):
     if isinstance(settings, str):
         yield settings
     else:
@@ -264,7 +260,7 @@ _FILE = yaml.safe_load((HERE / "trainings.yaml").read_text("utf-8"))
 TRAININGS = {name: tuple(_flat(each)) for name, each in _FILE["trainings"].items()}
 
 
-def losses(base: str, *settings: str) -> list[float]:
+def losses(base, *settings):
     """The loss of each step of a short training, in nats."""
     with tempfile.TemporaryDirectory() as folder:
         save_base(base, Path(folder, "base"))
@@ -273,14 +269,12 @@ def losses(base: str, *settings: str) -> list[float]:
         return [round(loss, 6) for loss in tuned.losses]
 
 
-def of_sets(
-    value: Callable[[SetSpec], Any], wanted: Callable[[SetSpec], bool]
-) -> Callable[[], Keys]:
+def of_sets(value, wanted):
     """Return what yields a key for all sets that are wanted."""
     return lambda: ((key_of(spec), partial(value, spec)) for spec in specs() if wanted(spec))
 
 
-PARTS: Mapping[str, Callable[[], Keys]] = {
+PARTS = {
     "sets": of_sets(sets, lambda _: True),
     "prompts": of_sets(prompts, lambda spec: not _is_a_split(spec)),
     # The arms of twins are those of the original sets, and those of splits parts of all texts.
@@ -295,7 +289,7 @@ PARTS: Mapping[str, Callable[[], Keys]] = {
 # --- Data -----------------------------------------------------------------------------------------
 
 
-def stand_ins(folder: Path) -> None:
+def stand_ins(folder):
     """Let golden examples and test cases stand for ToTTo and CompMCTG, which are not at hand."""
     os.environ |= {"TOTTO_DATA_DIR": f"{folder}/totto", "COMPMCTG_DATA_DIR": f"{folder}/compmctg"}
     real = Path(os.environ.get("SPOR_DATA_DIR") or "/nowhere")
@@ -313,7 +307,7 @@ def stand_ins(folder: Path) -> None:
 # --- Recording and comparing ----------------------------------------------------------------------
 
 
-def compute(part: str, *, quick: bool, only: str) -> Iterator[tuple[str, Any]]:
+def compute(part, *, quick, only):
     """Yield keys with their values, None where the data is not here."""
     for key, value in PARTS[part]():
         is_embedded = part == "losses" or key.partition("/")[0] in EMBEDDED
@@ -326,12 +320,12 @@ def compute(part: str, *, quick: bool, only: str) -> Iterator[tuple[str, Any]]:
         yield key, json.loads(json.dumps(found))
 
 
-def read(part: str) -> dict[str, Any]:
+def read(part):
     path = HERE / f"{part}.json"
     return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
 
 
-def write(part: str, recorded: Mapping[str, Any]) -> None:
+def write(part, recorded):
     lines = ",\n".join(
         f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
         for key, value in recorded.items()
@@ -339,7 +333,7 @@ def write(part: str, recorded: Mapping[str, Any]) -> None:
     (HERE / f"{part}.json").write_text(f"{{\n{lines}\n}}\n", "utf-8")
 
 
-def differences(part: str, *, quick: bool = False, only: str = "*") -> list[str]:
+def differences(part, *, quick=False, only="*"):
     """Return the recorded keys whose values are others now, or that are no longer there."""
     recorded = {key: value for key, value in read(part).items() if fnmatch.fnmatch(key, only)}
     found = dict(compute(part, quick=quick, only=only))
@@ -353,7 +347,7 @@ def differences(part: str, *, quick: bool = False, only: str = "*") -> list[str]
     return gone + changed
 
 
-def changes(before: Any, now: Any) -> Iterator[str]:
+def changes(before, now):
     """Yield what of a value differs; what is recorded as missing may be there now."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key, value in before.items():
@@ -370,7 +364,7 @@ def changes(before: Any, now: Any) -> Iterator[str]:
         yield f"was {before!s:.150}, is {now!s:.150}"
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(description="Record or compare what must not change.")
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--check", nargs="*", choices=[*PARTS, []], metavar="PART")

@@ -42,8 +42,7 @@ def logits(folder, pair):
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
-        found: torch.Tensor = model(**tokenizer(*pair, return_tensors="pt")).logits[0]
-    return found
+        return model(**tokenizer(*pair, return_tensors="pt")).logits[0]
 
 
 @pytest.mark.parametrize(

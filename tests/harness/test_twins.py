@@ -1,7 +1,6 @@
 """Tasks about samples and their twins: what reaches a model, and what it scores."""
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -17,7 +16,6 @@ from spor_tasks.harness.task import SporTask
 from spor_tasks.prompts import exchanged
 from spor_tasks.twins import Untwinned
 
-Make = Callable[..., SporTask]
 PARTS = {"systematicity": None, "order_invariance": "main", "rule_learnability": None}
 
 
@@ -161,7 +159,7 @@ def evaluated(task, baseline):
     if host.IS_NEW:
         pytest.skip("lm-eval 0.5 evaluates tasks by name only, and these are made here")
     register_models()
-    return simple_evaluate(  # type: ignore[no-any-return]
+    return simple_evaluate(
         model="spor-baseline",
         model_args={"model": f"baseline:{baseline}"},
         tasks=[task],

@@ -2,7 +2,6 @@
 
 import json
 import math
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +33,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
-CAFE: dict[str, Any] = {"name": "n", "data": [["food", "a"], ["area", "b"]], "texts": ["a b"]}
+CAFE = {"name": "n", "data": [["food", "a"], ["area", "b"]], "texts": ["a b"]}
 ORDERS = {"input_order_1": [0, 1], "input_order_2": [1, 0], "output_order": [[0, 1]]}
 PHRASE = {"data": [["food", "Value A"]], "replaced_kv_pair": {"food": "Value A"}}
 ROWS = {

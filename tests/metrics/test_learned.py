@@ -2,10 +2,7 @@
 """Metrics by models: items and scores; readers of tables and texts against transformers."""
 
 import logging
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -38,7 +35,7 @@ class Fixed:
     signature = "model:fixed"
 
     def __init__(self, *answers):
-        self.answers, self.items = answers, list[Any]()
+        self.answers, self.items = answers, []
 
     def __call__(self, items):
         self.items += items
@@ -171,7 +168,7 @@ TABLES = [
 ]
 TEXTS = ["Oslo has 7 people .", "no", "bergen is larger </s> [SEP] than oslo", "", "9 of 12 may"]
 CLAIMS = [(stated(*table), text) for table in TABLES for text in TEXTS]
-SAVED: dict[str, Callable[[Path], Path]] = {"tapas": save_tapas, "tapex": save_tapex}
+SAVED = {"tapas": save_tapas, "tapex": save_tapex}
 
 
 @pytest.fixture(scope="module")
@@ -195,8 +192,7 @@ def plain_model(folder):
 def plain(folder, inputs):
     """Return the logits of one input alone."""
     with torch.no_grad():
-        logits: torch.Tensor = plain_model(folder)(**inputs).logits[0]
-    return logits
+        return plain_model(folder)(**inputs).logits[0]
 
 
 @pytest.mark.parametrize("name", SAVED)

@@ -98,7 +98,6 @@ COMBINATIONS = tuple(itertools.product(*ASPECTS.values()))
 SEEN = {COMBINATIONS[number] for number in (0, 2, 4)}
 NAMES = ("disc_acc", "disc_acc_within", "disc_aspects")
 OVER_HALVES = [f"{name}_{half}" for name in NAMES for half in HALVES]
-Combination = tuple[str, ...]
 
 
 def units(combination):
@@ -117,7 +116,6 @@ def shares(*cases):
     """Return the scores of texts by their log likelihoods after each combination."""
     tally = Tally((*DISCRIMINATION.scores, *map(score_info, OVER_HALVES)))
     for each, logs in cases:
-        assert isinstance(each.challenge, Rivals)
         asked = (tuple(unit[-1] for unit in of) for of in (each.units, *each.challenge.units))
         likelihoods = (Likelihood(logs[combination], None, 6) for combination in asked)
         judgement = judge(DISCRIMINATION, each, *likelihoods)
@@ -155,7 +153,7 @@ LOGS = st.fixed_dictionaries(dict.fromkeys(COMBINATIONS, LIKELY))
 
 @given(st.lists(st.tuples(st.sampled_from(COMBINATIONS), LOGS), min_size=1, max_size=6))
 def test_shares_of_texts_are_those_of_the_definition(drawn):
-    expected: dict[str, list[float]] = defaultdict(list)
+    expected = defaultdict(list)
     for own, logs in drawn:
         half = {each: log for each, log in logs.items() if (each in SEEN) == (own in SEEN)}
         of_text = (won(own, logs), won(own, half), by_aspect(own, logs))

@@ -54,7 +54,7 @@ def test_published_bleu(logicnlg_dir, golden_dir, system, tmp_path):
     for n in (1, 2, 3, 4):
         assert ours[f"corpus_bleu_{n}"] == pytest.approx(golden["corpus_evaluate_py"][n - 1])
     each = [json.loads(line) for line in rows.read_text().splitlines()]
-    of_table: dict[str, list[dict[str, float]]] = {}
+    of_table = {}
     for row in each:
         of_table.setdefault(row["name"], []).append(row)
     with gzip.open(golden_dir / f"logicnlg/bleu_{system}.jsonl.gz", "rt") as file:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import Column, Fact, Sample
+from spor_tasks.core.sample import Column, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.metrics import sp_acc
@@ -19,7 +19,7 @@ MOST = "Oslo has the most people ."
 
 def sample(header="city people coast", rows=ROWS):
     table = Table(tuple(header.split(" ")), tuple(map(tuple, rows)))
-    context: dict[str, Fact] = {"name": "1.csv", "title": "norway", "table": table}
+    context = {"name": "1.csv", "title": "norway", "table": table}
     return Sample("0", "logicnlg", (Column("city", "0"),), (MOST,), context)
 
 
@@ -50,7 +50,7 @@ def test_an_output_without_a_program_is_false(output):
 
 
 def test_three_of_many_programs_decide_and_one_of_few(monkeypatch):
-    programs: list[str] = []
+    programs = []
 
     def fit(_, program):
         programs.append(program)

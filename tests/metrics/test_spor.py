@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks import __version__
-from spor_tasks.core.sample import AttributeValue, DataUnit, Hidden, Orders, Sample, Triple
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES
 from spor_tasks.metrics.copy_rule import COPY_RULE, Leak, verdicts
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE, kendall
@@ -102,7 +102,7 @@ mentions = texts.map(" ".join)
 def ordered(draw):
     triples = st.builds(Triple, names_of_units, st.just("is"), names_of_units)
     attributes = st.builds(AttributeValue, st.sampled_from(["area", "near"]), names_of_units)
-    unit: st.SearchStrategy[DataUnit] = draw(st.sampled_from([triples, attributes]))
+    unit = draw(st.sampled_from([triples, attributes]))
     units = tuple(draw(st.lists(unit, min_size=2, max_size=4)))
     orders = st.permutations(range(len(units))).map(tuple)
     references = tuple(draw(st.lists(orders, min_size=1, max_size=3)))

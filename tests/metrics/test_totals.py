@@ -3,7 +3,6 @@
 import math
 import random
 from operator import eq
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import Column, ScoreInfo, Tally
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
-from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, Value
+from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN
 from spor_tasks.results.clusters import clusters_of
 from tests.support.scores import interval
 
@@ -80,7 +79,7 @@ def test_weights_are_those_of_the_score_and_values_of_another_kind_an_error():
     ):
         added = totals.statistics(values).sum(axis=0)
         assert totals.weights(added) @ added == pytest.approx(totals.score(added))
-    others: list[list[Any]] = [[(2, 1.0)], [0.5, (2, 1.0)], ["a"]]
+    others = [[(2, 1.0)], [0.5, (2, 1.0)], ["a"]]
     for totals, values in (*((MEAN, each) for each in others), (GROUP_MEANS, [0.5, 1.0])):
         with pytest.raises(ResultError):
             Column.of(values, totals)
@@ -168,7 +167,7 @@ def test_a_half_of_one_combination_has_no_interval_and_damaged_values_are_refuse
     drawn = [(float(n == 0), 1.0, 10.0 * n) for n in range(12) for _ in range(3)]
     clusters = np.repeat(np.arange(12), 3)
     assert interval(Column.of(drawn, GAP_OF_SAME), clusters, seed=0) is None
-    damaged: tuple[Value, ...] = ((2.0, 1.0, 5.0), (0.0, 1.0), (0.0, 1.0, 5.0, 2.0, 5.0), 0.5)
+    damaged = ((2.0, 1.0, 5.0), (0.0, 1.0), (0.0, 1.0, 5.0, 2.0, 5.0), 0.5)
     for value in damaged:
         with pytest.raises((TypeError, ValueError)):
             GAP_OF_SAME.statistics([(0.0, 1.0, 100.0), value])

@@ -14,7 +14,7 @@ from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.oracles import totto as slow
 from tests.support.scores import scores_of
-from tests.support.totto import Row, examples, sample
+from tests.support.totto import examples, sample
 
 SIDES = ("p", "r", "f")
 REAL = {TOTTO: "", TOTTO_REAL: "_real"}
@@ -33,7 +33,7 @@ def published(golden_dir, tmp_path_factory):
     rows = [row for _, row in read_rows(folder / "examples.jsonl.gz")]
     read = examples([row["example"] for row in rows], tmp_path_factory.mktemp("totto"))
     samples = {row["id"]: each for row, each in zip(rows, read, strict=True)}
-    files: dict[str, list[Row]] = {}
+    files = {}
     for _, row in read_rows(folder / "predictions.jsonl.gz"):
         row["sample"] = samples[row["id"]]
         row["judgement"] = TOTTO.judge_one(row["sample"], row["prediction"])
@@ -110,7 +110,7 @@ def test_a_sample_without_a_half_counts_in_the_overall_scores_only():
 CELLS = ["ann", "Bo", "7", "3.5", "won", "(x)", "U.S.", "-", "a|b"]
 values = st.lists(st.sampled_from(CELLS), min_size=1, max_size=3).map(" ".join)
 sentences = st.lists(st.sampled_from(CELLS), min_size=1, max_size=10).map(" ".join)
-tokenizer = Tokenizer13a()  # type: ignore[no-untyped-call]
+tokenizer = Tokenizer13a()
 
 
 def tokens(text):
@@ -140,6 +140,6 @@ def test_every_number_is_that_of_the_definition(data):
         expected = slow.parent(tokens(output), [*map(tokens, compared)], whole, mentioned)
         numbers = [100 * each for each in expected]
         assert [*percent(judgement).values()] == pytest.approx(numbers, abs=1e-7)
-        *totals, length, closest = map(int, judgement.values[f"totto_bleu{REAL[metric]}"])  # type: ignore[arg-type]
+        *totals, length, closest = map(int, judgement.values[f"totto_bleu{REAL[metric]}"])
         theirs = sacrebleu.BLEU.compute_bleu(totals[:4], totals[4:], length, closest, "exp")
         assert scores_of(metric, [judgement])[0].value == pytest.approx(theirs.score, rel=1e-12)

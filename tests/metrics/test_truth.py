@@ -44,7 +44,7 @@ def test_shares_are_of_all_outputs():
     assert shares(*((sample(), text) for text in texts)) == (40, 60)
 
 
-SENTENCES: dict[str, bool | None] = {
+SENTENCES = {
     "the average number of coins is above 13 .": True,  # 13.67
     "the average number of coins is above 14 .": False,
     "most of the bakers have fewer than 12 coins .": False,  # one of three

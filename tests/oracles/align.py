@@ -4,7 +4,6 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 """
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise, product
 
 import numpy as np
@@ -25,7 +24,7 @@ SYNONYMS = {
 }
 
 
-def edits(first: str, second: str) -> int:
+def edits(first, second):
     row = list(range(len(second) + 1))
     for i, a in enumerate(first, start=1):
         above, row = row, [i]
@@ -34,7 +33,7 @@ def edits(first: str, second: str) -> int:
     return row[-1]
 
 
-def tightest(choices: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+def tightest(choices):
     """Walk the whole product; `numpy.var` is what the published code compares."""
     placements = [placement for placement in product(*choices) if placement]
     if len(choices) >= 10:
@@ -48,7 +47,7 @@ def tightest(choices: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
     ]
 
 
-def placements(entity: str, text: Sequence[str], *, strict: bool) -> list[tuple[int, ...]]:
+def placements(entity, text, *, strict):
     tokens = entity.split()
     choices = []
     for token in tokens:
@@ -64,9 +63,7 @@ def placements(entity: str, text: Sequence[str], *, strict: bool) -> list[tuple[
     return tightest(choices)
 
 
-def locate_ends(
-    pairs: Sequence[tuple[str | None, str | None]], text: str, *, strict: bool
-) -> tuple[int | None, ...]:
+def locate_ends(pairs, text, *, strict):
     cleaned = [tuple(None if end is None else clean(end) for end in pair) for pair in pairs]
     ends = [end for pair in cleaned for end in pair]
     tokens = clean(text).split()
@@ -79,8 +76,8 @@ def locate_ends(
                 if not found[entity]:
                     found[entity] = placements(synonym, tokens, strict=strict)
 
-    located: dict[str, int] = {}
-    used: list[tuple[int, ...]] = []
+    located = {}
+    used = []
     for entity, ties in sorted(found.items(), key=lambda item: len(item[1])):
         free = [p for p in ties if p[0] not in [other[0] for other in used]]
         undisturbed = [p for p in free if not any(p[0] in other for other in used)]
@@ -88,7 +85,7 @@ def locate_ends(
             located[entity] = placement[0]
             used.append(placement)
 
-    positions: list[int | None] = []
+    positions = []
     for subject, obj in cleaned:
         first = math.inf if subject is None else located.get(subject, math.inf)
         second = math.inf if obj is None else located.get(obj, math.inf)

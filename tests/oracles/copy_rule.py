@@ -5,7 +5,7 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 
 from string import punctuation
 
-from spor_tasks.core.sample import AttributeValue, Hidden, Sample, challenge_of
+from spor_tasks.core.sample import AttributeValue, Hidden, challenge_of
 
 VALUES = {
     "price range": ["less than £20", "cheap", "£20-25", "high", "more than £30", "moderate"],
@@ -14,18 +14,18 @@ VALUES = {
 ORDINALS = ["1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"]
 
 
-def normalize(output: str) -> str:
+def normalize(output):
     text = output.lower()
     while "  " in text:
         text = text.replace("  ", " ")
     return text.removeprefix(" ")
 
 
-def is_word(char: str) -> bool:
+def is_word(char):
     return char.isalnum() or char == "_"
 
 
-def occurs(phrase: str, text: str, *, whole: bool) -> bool:
+def occurs(phrase, text, *, whole):
     for start in range(len(text) - len(phrase) + 1):
         end = start + len(phrase)
         if text[start:end] == phrase and (not whole or stands_alone(text, start, end)):
@@ -33,7 +33,7 @@ def occurs(phrase: str, text: str, *, whole: bool) -> bool:
     return False
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
+def stands_alone(text, start, end):
     """Whether no word or number goes on before or after."""
     before, after = text[:start], text[end:]
     return not (
@@ -44,7 +44,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
     )
 
 
-def judge(sample: Sample, output: str, *, whole: bool) -> tuple[bool, bool]:
+def judge(sample, output, *, whole):
     """Return whether every hidden phrase is copied, and whether anything hidden appears."""
     text = normalize(output)
     words = "".join(char for char in text if char not in punctuation).split()

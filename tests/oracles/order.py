@@ -4,17 +4,14 @@ It is the oracle of the differential tests and the yardstick of the benchmark.
 """
 
 import math
-from collections.abc import Sequence
 
-from spor_tasks.core.sample import AttributeValue, Orders, Sample, Triple, challenge_of
+from spor_tasks.core.sample import AttributeValue, Orders, Triple, challenge_of
 from tests.oracles import align as slow_align
 
-Positions = Sequence[int | None]
 
-
-def located(sample: Sample, output: str) -> Positions:
+def located(sample, output):
     """Where units are by the rules of everywhere but CWIO."""
-    pairs: list[tuple[str | None, str | None]] = []
+    pairs = []
     for unit in sample.units:
         if isinstance(unit, Triple):
             pairs.append((unit.subject, unit.object))
@@ -26,7 +23,7 @@ def located(sample: Sample, output: str) -> Positions:
     return slow_align.locate_ends(pairs, output, strict=strict)
 
 
-def located_for_cwio(sample: Sample, output: str) -> Positions:
+def located_for_cwio(sample, output):
     pairs = [
         (unit.subject, unit.object)
         if isinstance(unit, Triple)
@@ -36,11 +33,11 @@ def located_for_cwio(sample: Sample, output: str) -> Positions:
     return slow_align.locate_ends(pairs, output, strict=False)
 
 
-def order(positions: Positions) -> list[int]:
+def order(positions):
     return sorted(range(len(positions)), key=lambda i: (positions[i] is None, positions[i] or 0, i))
 
 
-def tau(one: Sequence[int], other: Sequence[int]) -> float:
+def tau(one, other):
     """Look up where both orders have each of any two units."""
     agreeing = disagreeing = 0
     for a in range(len(one)):
@@ -51,7 +48,7 @@ def tau(one: Sequence[int], other: Sequence[int]) -> float:
     return (agreeing - disagreeing) / (agreeing + disagreeing)
 
 
-def judge(sample: Sample, output: str) -> tuple[bool, bool, bool]:
+def judge(sample, output):
     """Return whether an output is faithful, proper and exact."""
     positions = located(sample, output)
     told = order(positions)
@@ -62,10 +59,10 @@ def judge(sample: Sample, output: str) -> tuple[bool, bool, bool]:
     )
 
 
-def cwio(samples: Sequence[Sample], outputs: Sequence[str]) -> tuple[float, float, float]:
+def cwio(samples, outputs):
     """Return `cwio`, `cwio_located` and `cwio_located_share`."""
-    taus: dict[int, list[float]] = {}
-    located_taus: dict[int, list[float]] = {}
+    taus = {}
+    located_taus = {}
     for sample, output in zip(samples, outputs, strict=True):
         size = len(sample.units)
         given = range(size)
@@ -77,6 +74,6 @@ def cwio(samples: Sequence[Sample], outputs: Sequence[str]) -> tuple[float, floa
     return mean_of_means(taus), mean_of_means(located_taus), share
 
 
-def mean_of_means(groups: dict[int, list[float]]) -> float:
+def mean_of_means(groups):
     means = [sum(group) / len(group) for group in groups.values()]
     return sum(means) / len(means) if means else math.nan

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 Tokens = Sequence[str]
 
 
-def ngrams(text: Tokens, order: int) -> list[tuple[str, ...]]:
+def ngrams(text, order):
     return [tuple(text[i : i + order]) for i in range(len(text) - order + 1)]
 
 
-def longest_common_subsequence(one: Tokens, other: Tokens) -> int:
+def longest_common_subsequence(one, other):
     longest = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
     for i, a in enumerate(one):
         for j, b in enumerate(other):
@@ -22,7 +22,7 @@ def longest_common_subsequence(one: Tokens, other: Tokens) -> int:
     return longest[-1][-1]
 
 
-def precision_of_order(output: Tokens, reference: Tokens, known: set[str], order: int) -> float:
+def precision_of_order(output, reference, known, order):
     written, expected = ngrams(output, order), ngrams(reference, order)
     right = 0.0
     for ngram in set(written):
@@ -33,7 +33,7 @@ def precision_of_order(output: Tokens, reference: Tokens, known: set[str], order
     return right / len(written) if written else 0.0
 
 
-def recall_of_order(output: Tokens, reference: Tokens, known: set[str], order: int) -> float:
+def recall_of_order(output, reference, known, order):
     written, expected = ngrams(output, order), ngrams(reference, order)
     found = total = 0.0
     for ngram in set(expected):
@@ -43,13 +43,11 @@ def recall_of_order(output: Tokens, reference: Tokens, known: set[str], order: i
     return found / total if total else 1.0
 
 
-def geometric_mean(values: Sequence[float]) -> float:
+def geometric_mean(values):
     return math.exp(sum(math.log(value or 1e-5) for value in values) / len(values))
 
 
-def sides(
-    output: Tokens, reference: Tokens, known: set[str], max_order: int
-) -> tuple[float, float]:
+def sides(output, reference, known, max_order):
     """Return an output's precision, and its recall of one reference."""
     orders = range(1, max_order + 1)
     precisions = [precision_of_order(output, reference, known, order) for order in orders]
@@ -58,18 +56,12 @@ def sides(
     return precision, geometric_mean(recalls) if recalls[0] else 1e-5
 
 
-def mentioned(text: Tokens, values: Sequence[Tokens]) -> float:
+def mentioned(text, values):
     shares = [longest_common_subsequence(value, text) / len(value) for value in values]
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def parent(
-    output: Tokens,
-    references: Sequence[Tokens],
-    values: Sequence[Tokens],
-    weight: float,
-    max_order: int,
-) -> tuple[float, float, float]:
+def parent(output, references, values, weight, max_order):
     """Return precision, recall and F of one output."""
     known = {token for value in values for token in value}
     scores = []

@@ -4,28 +4,21 @@ Each sample of more than N units is tried once. The next one is the one whose un
 most of (``scarcest``, on WebNLG), or the longest (``longest``, on E2E).
 """
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
-
 import numpy as np
 
-from spor_tasks.aspects.numbers import Ints, Numbers, divergence, sort
-from spor_tasks.aspects.productivity import Choose
-from spor_tasks.core.sample import Sample
-
-Method: TypeAlias = Literal["scarcest", "longest"]
+from spor_tasks.aspects.numbers import divergence, sort
 
 
-def published(method: Method) -> Choose:
+def published(method):
     """Return the published way on a corpus."""
 
-    def choose(pool: Numbers, _: Sequence[Sample], threshold: int, limit: float) -> list[int]:
+    def choose(pool, _, threshold, limit):
         return try_in_turn(pool, threshold, limit, method)
 
     return choose
 
 
-def try_in_turn(pool: Numbers, threshold: int, limit: float, method: Method) -> list[int]:
+def try_in_turn(pool, threshold, limit, method):
     """Try each sample above N once, in place of samples whose units have become too common.
 
     The published sets depend on how ties are broken: both lists keep the order of the previous
@@ -36,7 +29,7 @@ def try_in_turn(pool: Numbers, threshold: int, limit: float, method: Method) -> 
     if method == "longest":
         long = sort(long, pool.sizes)
     before = after = pool.counts(short)
-    added: list[int] = []
+    added = []
     while long.size:
         if method == "scarcest":
             long = sort(long, pool.sums(before - after))
@@ -53,9 +46,9 @@ def try_in_turn(pool: Numbers, threshold: int, limit: float, method: Method) -> 
     return [*added, *short.tolist()]
 
 
-def _fill(sizes: Ints, room: int) -> list[int]:
+def _fill(sizes, room):
     """Return places that fill the room exactly, each the last that fits; or an empty list."""
-    places: list[int] = []
+    places = []
     end = len(sizes)
     while room:
         fitting = np.flatnonzero(sizes[:end] <= room)

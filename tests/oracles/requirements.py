@@ -5,12 +5,12 @@ from itertools import starmap
 
 from spor_tasks.aspects import check
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
-from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, SplitPair, Triple
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Triple
 from spor_tasks.text import align
 from spor_tasks.text.normalize import display
 
 
-def broken(pair: SplitPair) -> list[str]:
+def broken(pair):
     """Return the requirements that sets break, those that `spor data check` knows among them."""
     words = [violation.words for violation in check.check(pair).violations]
     if pair.name.aspect == "order_invariance":
@@ -21,17 +21,15 @@ def broken(pair: SplitPair) -> list[str]:
     return words
 
 
-def _broken_orders(pair: SplitPair) -> list[str]:
+def _broken_orders(pair):
     """Match has each reference of Original once, with its units in the order of the text."""
     original, match, test = (split.samples for split in pair.splits)
-    references: Counter[tuple[object, ...]] = Counter(
+    references = Counter(
         (sample.about("name"), _in_order_of(sample, text), text)
         for sample in original
         for text in sample.references
     )
-    matches: Counter[tuple[object, ...]] = Counter(
-        (sample.about("name"), sample.units, *sample.references) for sample in match
-    )
+    matches = Counter((sample.about("name"), sample.units, *sample.references) for sample in match)
     words = [f"Match differs in {key}" for key in (references - matches) | (matches - references)]
     if pair.name.part != "performance":
         words += [f"{sample.id} has a single unit" for sample in test if len(sample.units) == 1]
@@ -41,17 +39,17 @@ def _broken_orders(pair: SplitPair) -> list[str]:
     return words
 
 
-def _in_order_of(sample: Sample, text: str) -> tuple[object, ...]:
+def _in_order_of(sample, text):
     places = align.locate(sample.units, text, strict=False)
     ordered = sorted(range(len(places)), key=lambda unit: (places[unit] is None, places[unit] or 0))
     return tuple(sample.units[unit] for unit in ordered)
 
 
-def _has_two_orders(sample: Sample) -> bool:
+def _has_two_orders(sample):
     return isinstance(sample.challenge, Orders) and len(set(sample.challenge.inputs)) > 1
 
 
-def _reads_as_it_says(sample: Sample) -> bool:
+def _reads_as_it_says(sample):
     if not isinstance(sample.challenge, Orders):
         return True
     return all(
@@ -61,11 +59,11 @@ def _reads_as_it_says(sample: Sample) -> bool:
     )
 
 
-def _hidden(sample: Sample) -> Hidden:
+def _hidden(sample):
     return sample.challenge if isinstance(sample.challenge, Hidden) else Hidden(())
 
 
-def _shows_phrases(sample: Sample) -> bool:
+def _shows_phrases(sample):
     """Say whether everything hidden has a separate phrase, and the sample shows it."""
     hidden = _hidden(sample)
     phrases = {phrase for _, phrase in hidden.phrases}
@@ -76,7 +74,7 @@ def _shows_phrases(sample: Sample) -> bool:
     return set(sample.units).issuperset(starmap(AttributeValue, hidden.phrases))
 
 
-def _tells(sample: Sample) -> bool:
+def _tells(sample):
     """Say whether any text shown contains a hidden entity, or a value that may be hidden."""
     hidden = _hidden(sample)
     shown = [display(text).lower() for text in (*_ends(sample), sample.about("name") or "")]
@@ -88,7 +86,7 @@ def _tells(sample: Sample) -> bool:
     return any(secret.lower() in text for secret in secrets for text in shown)
 
 
-def _ends(sample: Sample) -> list[str]:
+def _ends(sample):
     return [
         end
         for unit in sample.units

@@ -1,15 +1,13 @@
 """ToTTo's input and its PARENT written down from their definition, nothing prepared."""
 
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Any
 
-from tests.oracles.parent import Tokens, mentioned, sides
+from tests.oracles.parent import mentioned, sides
 
 # --- Linearization --------------------------------------------------------------------------------
 
 
-def with_columns(table: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[dict[str, Any]]]:
+def with_columns(table):
     placed = []
     for row in table:
         start, cells = 0, []
@@ -21,7 +19,7 @@ def with_columns(table: Sequence[Sequence[Mapping[str, Any]]]) -> list[list[dict
     return placed
 
 
-def cell_text(placed: Sequence[Sequence[Mapping[str, Any]]], row: int, index: int, tag: str) -> str:
+def cell_text(placed, row, index, tag):
     cell = placed[row][index]
     text = f"<{tag}> {cell['value']} "
     for above in placed[:row]:
@@ -34,7 +32,7 @@ def cell_text(placed: Sequence[Sequence[Mapping[str, Any]]], row: int, index: in
     return text + f"</{tag}> "
 
 
-def titles(example: Mapping[str, Any]) -> str:
+def titles(example):
     pairs = (
         ("page_title", example["table_page_title"]),
         ("section_title", example["table_section_title"]),
@@ -42,14 +40,14 @@ def titles(example: Mapping[str, Any]) -> str:
     return "".join(f"<{tag}> {text} </{tag}> " for tag, text in pairs if text)
 
 
-def subtable(example: Mapping[str, Any]) -> str:
+def subtable(example):
     placed = with_columns(example["table"])
     places = example["highlighted_cells"]
     cells = (cell_text(placed, row, index, "cell") for row, index in places)
     return f"{titles(example)}<table> {''.join(cells)}</table>"
 
 
-def full_table(example: Mapping[str, Any]) -> str:
+def full_table(example):
     placed = with_columns(example["table"])
     text = f"{titles(example)}<table> "
     for row, cells in enumerate(placed):
@@ -64,12 +62,7 @@ def full_table(example: Mapping[str, Any]) -> str:
 # --- PARENT ---------------------------------------------------------------------------------------
 
 
-def parent(
-    output: Tokens,
-    references: Sequence[Tokens],
-    table: Sequence[Tokens],
-    highlighted: Sequence[Tokens],
-) -> tuple[float, float, float]:
+def parent(output, references, table, highlighted):
     """Return precision, recall and F; every value has a token, and something is highlighted."""
     known = {token for value in table for token in value}
     scores = []

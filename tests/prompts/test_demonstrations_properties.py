@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spor_tasks.aspects.order_invariance import matched
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SampleMaker
-from spor_tasks.prompts.cover import MOST_UNITS, Block, Covers, Shape, covers, draw_sizes, filled
+from spor_tasks.prompts.cover import MOST_UNITS, Block, Shape, covers, draw_sizes, filled
 from spor_tasks.prompts.demonstrations import WORD_TOLERANCE, choose
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import align
@@ -199,7 +199,7 @@ def collections(of):
 
 def best_values(of, most, *, once):
     """The most that a cover of each shape is worth."""
-    values: dict[Shape, int] = {}
+    values = {}
     for chosen in collections(of):
         times = [sum(block.mask >> unit & 1 for block in chosen) for unit in range(UNITS)]
         shape = Shape(len(chosen), sum(block.size for block in chosen))
@@ -236,8 +236,8 @@ def test_few_samples_that_show_many_units_are_found_without_looking_at_more():
 
 @given(blocks, sizes, st.integers(1, 5))
 def test_fillers_make_all_possible_shapes(of, of_fillers, most):
-    plain: Covers = covers(of, FULL, value=worth)(most)
-    expected: dict[Shape, int] = {}
+    plain = covers(of, FULL, value=worth)(most)
+    expected = {}
     for (samples, units), cover in plain.items():
         for number in range(most - samples + 1):
             for drawn in combinations_with_replacement(of_fillers, number):

@@ -1,7 +1,6 @@
 """The paper's prompt to the character, and prompts that lose the end of a table."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import transformers
@@ -50,7 +49,7 @@ TOKENIZERS = {
 
 
 def shortened(prompt, most, kind="t5"):
-    tokenizer: Any = TOKENIZERS[kind]
+    tokenizer = TOKENIZERS[kind]
 
     def count(text):
         return len(tokenizer(text)["input_ids"])
@@ -93,7 +92,7 @@ def test_a_prompt_that_cannot_be_cut_there_is_left_to_the_host():
     ):
         assert shortened(text, 8)[0] == text
 
-    class Slow(transformers.PreTrainedTokenizerFast):  # type: ignore[misc]
+    class Slow(transformers.PreTrainedTokenizerFast):
         is_fast = False  # so that it does not say where its tokens are
 
     assert without_end_of_table("abc</table>", BEFORE, 2, len, Slow) == "abc</table>"

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import AttributeValue, Column, Fact, Sample, SampleMaker
+from spor_tasks.core.sample import AttributeValue, Column, Sample, SampleMaker
 from spor_tasks.core.table import Table
 from spor_tasks.prompts.demonstrations import choose
 from tests.support import strategies
@@ -19,7 +19,7 @@ def shown(train, tested, most):
 
 
 def of_table(number, *header, title=None):
-    context: dict[str, Fact] = {
+    context = {
         "name": f"{number}.csv",
         "title": title or f"title {number}",
         "table": Table(header, (("1",) * len(header),)),

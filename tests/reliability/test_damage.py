@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
@@ -30,8 +29,6 @@ from tests.support.result_files import SAMPLE, write_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 
-Refused = Callable[[str], str]
-Reader = Callable[[Path], object]
 PACKAGE = Path(spor_tasks.__file__).parent
 SCORE = "--metric parent --corpus webnlg"
 EVAL = "eval --model spor-hf --tasks spor_mini"
@@ -179,12 +176,12 @@ def test_output_that_nothing_takes_is_one_error(command, refused):
 # --- Files of the package and of corpora ----------------------------------------------------------
 
 
-PACKAGED: Mapping[str, Reader] = {
+PACKAGED = {
     "benchmarks/compmctg/splits.json": read_packaged,
     "corpora/e2e/twins.json.gz": read_packaged,
     "corpora/embedded/mini.jsonl.gz": lambda _: embedded._parts.__wrapped__("mini"),
 }
-CORPORA: Mapping[str, tuple[bytes, Reader]] = {
+CORPORA = {
     "e2e-clean/test-fixed.csv": (
         b"mr,ref",
         lambda file: e2e.read_parts("test", folder=file.parents[1]),

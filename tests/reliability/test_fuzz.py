@@ -5,12 +5,10 @@ Result and sample files are in `tests/core/test_bad_files_properties.py`. `SPOR_
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -79,7 +77,7 @@ def evaluation(path):
     checks.check(settings, [settings.model_args])
 
 
-READERS: Mapping[str, tuple[Callable[[Path], object], Any]] = {
+READERS = {
     "training": (config.load_config, TRAINING),
     "experiment": (plan.load_experiment, EXPERIMENT),
     "models": (lambda path: list(models.read_models([str(path)])), MODELS),
@@ -126,7 +124,7 @@ def test_anything_in_settings(reader, data):
 
 # --- Folders --------------------------------------------------------------------------------------
 
-CONTENTS: Mapping[str, object] = {
+CONTENTS = {
     "base/config.json": {"model_type": "llama", "is_encoder_decoder": False, "eos_token_id": 2},
     "base/tokenizer_config.json": {"chat_template": None},
     "base/generation_config.json": {"num_beams": 5, "transformers_version": "5"},

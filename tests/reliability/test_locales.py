@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 
 from spor_tasks.core.codec import to_row
@@ -14,7 +13,7 @@ from tests.support.invented_runs import town, write
 
 WORDS = "Pâté ≠ 鮭 😀"
 # The environment of each, and what it makes of the words.
-LOCALES: Mapping[str, tuple[Mapping[str, str], str]] = {
+LOCALES = {
     "utf-8": ({"PYTHONUTF8": "1"}, WORDS),
     "ascii": ({"PYTHONUTF8": "0", "LC_ALL": "C"}, r"P\xe2t\xe9 \u2260 \u9bad \U0001f600"),
     "latin-1": (
@@ -72,7 +71,7 @@ def start(folder, locale):
 
 def test_commands_end_alike_and_files_are_the_same_bytes(tmp_path):
     """A character that cannot be shown is shown as its code."""
-    written: list[Mapping[str, bytes]] = []
+    written = []
     running = [start(tmp_path / locale, LOCALES[locale][0]) for locale in LOCALES]
     for (locale, (_, shown)), process in zip(LOCALES.items(), running, strict=True):
         out, err = (text.decode(locale) for text in process.communicate(timeout=120))

@@ -3,8 +3,6 @@
 import builtins
 import json
 import shutil
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import transformers
@@ -41,8 +39,6 @@ CLASSES = {
 NEEDS_CODE = "needs code of its own, which is not run unless you ask for it"
 UNCLEAR = "is neither True nor False"
 
-Make = Callable[[str], Path]
-
 
 @pytest.fixture
 def marker(tmp_path):
@@ -69,7 +65,7 @@ def make(tmp_path, marker, checkpoint):
 @pytest.fixture(autouse=True)
 def asked(monkeypatch, tmp_path):
     """Nothing is asked on the terminal; copies of code stay here."""
-    questions: list[str] = []
+    questions = []
     monkeypatch.setattr(builtins, "input", lambda *what: questions.append(str(what)) or "n")
     monkeypatch.setattr(dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "modules"))
     commands.without_other_tasks(monkeypatch, tmp_path)

@@ -3,7 +3,6 @@
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from string import Formatter
@@ -135,7 +134,7 @@ def experiment(place, **more):
 NAMED = {"name": TEXT}
 BAD_ROW = {"data": [["a", "b"]], "output": {TEXT: TEXT}, TEXT: TEXT}
 ROW = {**NAMED, "data": [[TEXT, "food"]], "texts": [TEXT], "output": TEXT}
-FILES: Mapping[str, Callable[[Place], object]] = {
+FILES = {
     "corpus": corpus,
     "sets": sets_with_a_leak,
     "outputs": lambda place: place.file("outputs", ROW, ROW),
@@ -163,7 +162,7 @@ EVAL = f"eval --model spor-hf --tasks {TASK}"
 BUILD = "data build --corpus {corpus} --aspect rule_learnability --out {out}"
 SCORE = "--metric parent --corpus e2e"
 # What each command ends with.
-ATTACKS: Mapping[str, int] = {
+ATTACKS = {
     "tasks path {name}": 2,
     "tasks register": 0,
     "tasks make {corpus} --out {out}": 0,

@@ -106,7 +106,7 @@ def test_workers_end_in_order_with_their_parent(tmp_path):
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    started: set[int] = set()
+    started = set()
     try:
         parents = json.loads(process.stdout.readline())
         wait_while(lambda: any(len(noted(each)) < 2 for each in folders.values()), 120)

@@ -179,7 +179,7 @@ def reported(runs):
 @given(MANY, st.randoms(use_true_random=False))
 def test_no_result_is_lost_whatever_its_name(runs, rng):
     kinds, values, means = reported(runs)
-    places: dict[object, list[object]] = defaultdict(list)
+    places = defaultdict(list)
     for run in runs:
         if run["arm"] != "molecule":
             seed = run["seed"] if run["arm"] else None

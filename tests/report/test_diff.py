@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,9 +13,8 @@ from spor_tasks.report.document import plain_text
 from tests.support.result_files import SAMPLE, rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"
-Outputs = Mapping[str, tuple[str, float | None]]
-BEFORE: Outputs = {"a": ("same", 50.0), "b": ("was", 10.0), "c": ("worse", 80.0), "d": ("", 0.0)}
-AFTER: Outputs = {"c": ("now", 20.0), "b": ("is", 30.0), "a": ("same", 50.0), "e": ("new", 9.0)}
+BEFORE = {"a": ("same", 50.0), "b": ("was", 10.0), "c": ("worse", 80.0), "d": ("", 0.0)}
+AFTER = {"c": ("now", 20.0), "b": ("is", 30.0), "a": ("same", 50.0), "e": ("new", 9.0)}
 
 
 def a_run(folder, outputs, prompt_end=""):

@@ -1,7 +1,6 @@
 """From results to the tables of arms."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -108,7 +107,7 @@ def test_equal_units_are_one_draw(tmp_path, clusters, seeds, p):
 
 def test_located_taus_are_compared_on_the_samples_that_both_arms_located(tmp_path):
     """The arms do not differ on the common samples, and their means are over other ones."""
-    taus: dict[str, list[float | None]] = {
+    taus = {
         "original": [0.2, 0.4, 0.6, 1.0, 1.0, None],
         "match": [0.2, 0.4, 0.6, None, None, 0.0],
     }
@@ -193,7 +192,7 @@ def objective(**settings):
 
 
 # Differences of runs whose scores are not averaged.
-APART: tuple[dict[str, Any], ...] = (
+APART = (
     {"model": "vllm"},
     {"model_args": {"pretrained": "base", "dtype": "bfloat16"}},
     {"model_dtype": "torch.float16"},
@@ -212,7 +211,7 @@ APART: tuple[dict[str, Any], ...] = (
 LONG = (objective(**dict.fromkeys("abcdefgh", n == 2), z="x" * 40 + str(n)) for n in range(3))
 IN_BITS = {"settings": settings_of(model={"quantization": "nf4"})}
 # By what they show: an arm and its runs, each in some way.
-RUNS: dict[str, list[tuple[str | None, dict[str, Any]]]] = {
+RUNS = {
     **{str(way): [(FIRST, {}), (FIRST, {"seed": 1, **way}), (None, {})] for way in APART},
     "single runs": [(FIRST, {}), (SECOND, {"scores": {"parent": 99.5}})],
     "three seeds": [(arm, {"seed": n}) for n in range(3) for arm in (FIRST, SECOND)],

@@ -23,7 +23,7 @@ from tests.support.twin_runs import OUTPUTS, SAMPLE, spec_of, write_run
 TASK, PAIRS = table_runs.TASK, table_runs.PAIRS
 
 
-REAL: dict[str | None, dict[str, float]] = {
+REAL = {
     None: {"bleu_1": 48.8, "bleu_2": 27.1, "bleu_3": 12.6, "sp_acc": 42.1, "chrf": 40.0},
     "ppl": {"ppl": 8.8, "bpb": 0.9},
     "adversarial": {"adv_acc": 62.3, "adv_acc_distinct": 62.5, "adv_acc_count": 50.0},

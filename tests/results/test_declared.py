@@ -2,13 +2,11 @@
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import fields
 
 import pytest
 
 from spor_tasks import report
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
@@ -17,7 +15,7 @@ from spor_tasks.results import runs
 from spor_tasks.results.declared import _OF_TASKS, declaration, spec_of
 from tests.support.result_files import edited, write_result
 
-SPECS: Mapping[str, SetSpec] = {
+SPECS = {
     benchmark: registry().get("benchmark", benchmark).find(SetName(*name))
     for benchmark, *name in (
         ("spor", "productivity", "webnlg", "published", "n3"),
@@ -31,7 +29,7 @@ SPECS: Mapping[str, SetSpec] = {
 def declared(benchmark, /, **changes):
     """Return a declaration as JSON gives it back."""
     content = declaration(SPECS[benchmark]) | changes
-    return json.loads(json.dumps(content, allow_nan=False))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(content, allow_nan=False))
 
 
 def write(folder, benchmark, content, **more):

@@ -116,9 +116,9 @@ def runs_in(folder, gap, **declared):
 @pytest.fixture
 def runs(tmp_path):
     """Two runs of twenty samples, ten with one score and ten with the other."""
-    nothing: list[float | None] = [None] * 10
+    nothing = [None] * 10
     for seed in (0, 1):
-        values: dict[str, list[float | None]] = {
+        values = {
             "parent": [50.0] * 20,
             "chrf": [*(40.0 + seed + 2 * n for n in range(10)), *nothing],
             "coverage": [*nothing, *(30.0 + n for n in range(10))],

@@ -55,7 +55,7 @@ def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read):
 
 
 SPOR = ("configs", TASK, "metadata", "spor")
-FIELDS: dict[tuple[str, ...], tuple[str, ...]] = {
+FIELDS = {
     (): ("results", "configs", "n-samples", "config"),
     ("config",): ("model", "model_args"),
     ("n-samples", TASK): ("original", "effective"),

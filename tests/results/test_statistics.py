@@ -83,9 +83,6 @@ class Pooled(Ratio):
     resampled = False
 
 
-Texts = list[tuple[float, float] | None]
-
-
 def texts(seed, loss=2.0):
     rng = np.random.default_rng(seed)
     drawn = [(rng.normal(loss, 0.3), int(rng.integers(5, 40))) for _ in range(120)]

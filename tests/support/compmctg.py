@@ -1,30 +1,26 @@
 """The published test cases of CompMCTG as if they were its datasets, which are not at hand."""
 
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 from spor_tasks.corpora.compmctg.reader import FOLDERS, MODES
-from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from tests.support.rows import write_rows
 
 
-def cases(data_dir: Path, corpus: str) -> list[dict[str, Any]]:
+def cases(data_dir, corpus):
     """Return generated texts with their combinations, as rows of a dataset."""
     path = data_dir.parent / "CompMCTG" / "test_cases" / f"cases_{FOLDERS[corpus]}.jsonl"
     rows = map(json.loads, path.read_text("utf-8").splitlines())
     return [{"review": row.pop("text"), **row} for row in rows]
 
 
-def write(folder: Path, corpus: str, part: str, rows: list[dict[str, Any]]) -> Path:
+def write(folder, corpus, part, rows):
     """Write rows as a file of a dataset."""
     path = folder / FOLDERS[corpus] / f"{part}.jsonl"
     path.parent.mkdir(exist_ok=True)
     return write_rows(path, *rows)
 
 
-def write_datasets(folder: Path, data_dir: Path) -> Path:
+def write_datasets(folder, data_dir):
     """Write the test cases of every dataset, some of them as texts that train classifiers."""
     for corpus in FOLDERS:
         rows = cases(data_dir, corpus)
@@ -33,9 +29,7 @@ def write_datasets(folder: Path, data_dir: Path) -> Path:
     return folder
 
 
-def unseen_rows(
-    space: Space, protocol: str, left_out: Sequence[Sequence[Combination]]
-) -> Iterator[dict[str, Any]]:
+def unseen_rows(space, protocol, left_out):
     """Yield splits as rows of an ``unseen.jsonl``."""
     mode = next(name for name, ours in MODES.items() if ours == protocol)
     for number, combinations in enumerate(left_out):

@@ -1,7 +1,6 @@
 """What may lie where a file should: by accident, or put there by somebody who means harm."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,16 +11,16 @@ LONG_NAME = "x" * 5_000
 """No file can have it."""
 
 
-def _bytes(content: bytes) -> Callable[[Path], object]:
+def _bytes(content):
     return lambda path: path.write_bytes(content)
 
 
-def _huge(path: Path) -> None:
+def _huge(path):
     with path.open("wb") as file:
         file.truncate(2**25)  # takes no room on the disk
 
 
-DAMAGE: Mapping[str, Callable[[Path], object]] = {
+DAMAGE = {
     "nothing": lambda _: None,
     "a folder": Path.mkdir,
     "a link to nothing": lambda path: path.symlink_to("nowhere"),
@@ -40,14 +39,14 @@ DAMAGE: Mapping[str, Callable[[Path], object]] = {
 }
 
 
-def replace(path: Path, kind: str) -> None:
+def replace(path, kind):
     """Put something else where a file is."""
     path.unlink(missing_ok=True)
     DAMAGE[kind](path)
 
 
 @contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
+def no_file_larger_than(size):
     """Have the system refuse to write larger files, as it does on a full disk."""
     import resource  # noqa: PLC0415 - not on every system
 

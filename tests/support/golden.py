@@ -1,22 +1,19 @@
 """Golden files: what the published evaluation says of outputs, and whole reports."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from spor_tasks.core.files import read_rows
 from tests.conftest import REPOSITORY
 
 
-def read(folder: Path, name: str, *, rows: int) -> list[dict[str, Any]]:
+def read(folder, name, *, rows):
     """Return the rows of ``{name}.jsonl.gz``, of which there must be so many."""
     golden = [row for _, row in read_rows(folder / f"{name}.jsonl.gz")]
     assert len(golden) == rows
     return golden
 
 
-def same(name: str, text: str) -> None:
+def same(name, text):
     """Compare with a file of `tests/data/report`. To renew it, delete it and run the test twice."""
     file = REPOSITORY / "tests" / "data" / "report" / name
     if not file.exists():

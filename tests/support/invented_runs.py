@@ -1,8 +1,7 @@
 """Runs of all four aspects on an invented corpus, with outputs that mean harm among them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from spor_tasks.core.sample import Hidden, Orders, Sample, Triple
@@ -10,7 +9,6 @@ from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import PARENT, Parent
-from spor_tasks.metrics.totals import Value
 from tests.support.result_files import rows_of, write_rows
 
 HOSTILE = (
@@ -32,7 +30,7 @@ _FACTS = (
 )
 
 
-def town(number: int, name: str | None = None) -> Sample:
+def town(number, name=None):
     """A sample of two, three or four units."""
     name = name or _TOWNS[number % len(_TOWNS)]
     facts = _FACTS[: 2 + number % 3]
@@ -42,22 +40,22 @@ def town(number: int, name: str | None = None) -> Sample:
     return Sample(f"town{number:012d}", "mini", units, (told,), context={"category": category})
 
 
-def ordered(number: int) -> Sample:
+def ordered(number):
     sample = town(number)
     given = tuple(range(len(sample.units)))
     return replace(sample, challenge=Orders((given, given[::-1]), (given,)))
 
 
-def copying(number: int) -> Sample:
+def copying(number):
     name = _TOWNS[number % len(_TOWNS)]
     return replace(town(number, "Entity 1"), challenge=Hidden(((name, "Entity 1"),)))
 
 
-def _tell(name: str, told: Sequence[str]) -> str:
+def _tell(name, told):
     return f"{name} has the {' and the '.join(told)}.".replace("_", " ")
 
 
-def outputs(sample: Sample, number: int) -> tuple[str, str]:
+def outputs(sample, number):
     """What a run makes of a sample, and what of it in reverse; hostile in every other one."""
     objects = [unit[-1] for unit in sample.units]
     texts = (
@@ -83,7 +81,7 @@ class _Task(NamedTuple):
     metrics: tuple[Metric, ...]
 
 
-def _values(metrics: Sequence[Metric], sample: Sample, texts: Sequence[str]) -> dict[str, Value]:
+def _values(metrics, sample, texts):
     lines = [text.partition("\n")[0] for text in texts]
     judged = (metric.judge_one(sample, *lines).values for metric in metrics)
     return {name: value for values in judged for name, value in values.items()}
@@ -98,7 +96,7 @@ _TASKS = (
 )
 
 
-def write(folder: Path, count: int = 24, models: Sequence[str] = ("base", EVIL_MODEL)) -> Path:
+def write(folder, count=24, models=("base", EVIL_MODEL)):
     """Write results and samples of every aspect, model and arm; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     runs = [(task, arm, model) for task in _TASKS for arm in task.arms for model in models]
@@ -108,7 +106,7 @@ def write(folder: Path, count: int = 24, models: Sequence[str] = ("base", EVIL_M
     return folder
 
 
-def _write(file: Path, task: _Task, arm: str | None, model: str, *, shift: int, count: int) -> None:
+def _write(file, task, arm, model, *, shift, count):
     name = "_".join(filter(None, ["spor", task.aspect, "mini", task.part]))
     samples = list(map(task.sample, range(count)))
     texts = [outputs(sample, number + shift) for number, sample in enumerate(samples)]

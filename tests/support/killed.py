@@ -12,7 +12,6 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import tqdm  # noqa: F401 - as ctypes
@@ -26,7 +25,7 @@ FILES = ("rows", "deep/rows")
 CALLS = ("open", "os.", "shutil.", "tempfile.", "fcntl.", "ctypes.")
 
 
-def write_folder(path: Path, content: str) -> None:
+def write_folder(path, content):
     """Replace a folder whose files all hold the content."""
     with folders.atomic_folder(path, kind="sets", overwrite=True) as folder:
         for name in FILES:
@@ -35,26 +34,26 @@ def write_folder(path: Path, content: str) -> None:
         folders.write_manifest(folder, {"kind": "sets", "content": content})
 
 
-def read_folder(path: Path, _: str) -> None:
+def read_folder(path, _):
     """Read the manifest, as all who read such folders do first."""
     folders.read_manifest(path)
 
 
-def write_file(path: Path, content: str) -> None:
+def write_file(path, content):
     """Replace a file."""
     files.write_rows(path, [{"content": content}] * 3)
 
 
-def write_file_often(path: Path, content: str) -> None:
+def write_file_often(path, content):
     """Replace a file a hundred times, while others may."""
     for _ in range(100):
         write_file(path, content)
 
 
-def fetch_files(path: Path, content: str) -> None:
+def fetch_files(path, content):
     """Fetch what lies in the folder beside ``path``, of the content's name."""
     origin = path.with_name(content)
-    Repository.files = lambda _: {  # type: ignore[assignment,method-assign]
+    Repository.files = lambda _: {
         file.name: SourceFile(file.name, blob_id(file.read_bytes()), "needed")
         for file in origin.iterdir()
     }
@@ -62,17 +61,17 @@ def fetch_files(path: Path, content: str) -> None:
     sources.SPOR.fetch(path, origin)
 
 
-ACTIONS: Mapping[str, Callable[[Path, str], None]] = {
+ACTIONS = {
     action.__name__: action
     for action in (write_folder, read_folder, write_file, write_file_often, fetch_files)
 }
 
 
-def die_at(call: int) -> None:
+def die_at(call):
     """Let this process be killed before its next so many calls."""
     seen = 0
 
-    def count(event: str, _: object) -> None:
+    def count(event, _):
         nonlocal seen
         seen += event.startswith(CALLS)
         if seen == call:
@@ -82,7 +81,7 @@ def die_at(call: int) -> None:
         sys.addaudithook(count)
 
 
-def main() -> None:
+def main():
     """Do what standard input asks for."""
     os.fsync = lambda fd: None  # noqa: ARG005 - a kill loses nothing that the system has
     for line in sys.stdin:

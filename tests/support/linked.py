@@ -1,8 +1,6 @@
 """What a linked sentence of the published parser mentions, from a record of its search."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.states import COUNTED
@@ -10,14 +8,14 @@ from spor_tasks.metrics.programs.states import COUNTED
 ENTITY = re.compile(r"#[^;#]*;-?\d+,-?\d+#")
 
 
-def linked(**fields: Any) -> Linked:  # noqa: ANN401 - of the class
+def linked(**fields):
     """Return a linked sentence with the fields that a search reads."""
     texts = dict.fromkeys(("sentence", "normalized", "links", "template"), "")
     lists = ("tags", "texts", "numbers", "text_columns", "number_columns", "columns")
     return Linked(**{**texts, **dict.fromkeys(lists, ()), **fields})
 
 
-def mentions(record: Mapping[str, Any]) -> Linked:
+def mentions(record):
     """Return what the published search was given."""
     return linked(
         sentence=record["masked"],
@@ -31,7 +29,7 @@ def mentions(record: Mapping[str, Any]) -> Linked:
     )
 
 
-def _tags(words: list[str], tags: list[str], linked: str) -> tuple[str, ...]:
+def _tags(words, tags, linked):
     """Return the tags of the words that are not in an entity, which replaces one word or more."""
     kept, place = list[str](), 0
     for number, part in enumerate(ENTITY.split(linked)):

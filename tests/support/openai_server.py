@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,14 +19,14 @@ class Server:
 
 
 @contextmanager
-def serve(write: Callable[[str], str | None]) -> Iterator[Server]:
+def serve(write):
     """Serve until the block ends; ``write`` answers a prompt, and None is an error of the server.
 
     It listens on the loopback interface only, and answers no more than a few hundred requests.
     """
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             server.requests.append(body)
             asked = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
@@ -44,7 +43,7 @@ def serve(write: Callable[[str], str | None]) -> Iterator[Server]:
             self.end_headers()
             self.wfile.write(json.dumps({"choices": choices}).encode())
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             """Keep quiet."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:

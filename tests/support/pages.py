@@ -5,8 +5,8 @@ import re
 from tests.conftest import REPOSITORY
 
 
-def python_example(page: str, word: str) -> str:
+def python_example(page, word):
     """Return the first Python block of a page that has the word."""
     text = (REPOSITORY / "docs" / page).read_text("utf-8")
-    examples: list[str] = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    examples = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return next(example for example in examples if word in example)

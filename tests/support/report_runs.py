@@ -3,11 +3,9 @@
 import random
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.totals import Value
 from spor_tasks.results.benchmarks import benchmark
 from tests.support.result_files import distinct, rows_of, write_rows
 
@@ -24,7 +22,7 @@ SAMPLES = 32
 CASES = ("copy_rule_00", "copy_rule_01", "copy_rule", "copy_rule_11")
 
 
-def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published") -> None:
+def write_runs(folder, corpus="webnlg", protocol="published"):
     """Write results and samples of both models on every task, as they are and after every arm."""
     for aspect, part in TASKS:
         for model in ("large", "small"):
@@ -42,12 +40,10 @@ def write_runs(folder: Path, corpus: str = "webnlg", protocol: str = "published"
                 write_rows(folder / f"results_{stamp}.json", rows, **run, **told)
 
 
-def values_of(
-    aspect: str, part: str | None, strength: float, rng: random.Random
-) -> dict[str, Value]:
+def values_of(aspect, part, strength, rng):
     """Return what one sample logs of a model of some strength, from 0 to 2.5."""
 
-    def chance() -> float:
+    def chance():
         return 100.0 * (rng.random() < 0.2 + 0.3 * strength)
 
     match aspect, part:

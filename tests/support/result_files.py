@@ -4,19 +4,15 @@ import hashlib
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import repeat
-from pathlib import Path
-from typing import Any
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, SetName, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.base import score_info
-from spor_tasks.metrics.totals import Value
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.declared import declaration
@@ -25,28 +21,28 @@ from spor_tasks.text.filters import first_line
 UNKNOWN_ARM = "unknown"
 
 
-def arm_sha256(arm: str) -> str:
+def arm_sha256(arm):
     """An invented digest of an arm's samples."""
     return hashlib.sha256(arm.encode()).hexdigest()
 
 
 def result_content(
     *,
-    arm: str | None = "atom",
-    seed: int = 0,
-    parent: float = 40.0,
-    task: str = "spor_systematicity_mini",
-    aspect: str = "systematicity",
-    part: str | None = None,
-    model: str = "base",
-    version: float = 1.0,
-    n: int = 200,
-    scores: Mapping[str, float] | None = None,
-    shown: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> dict[str, Any]:
+    arm="atom",
+    seed=0,
+    parent=40.0,
+    task="spor_systematicity_mini",
+    aspect="systematicity",
+    part=None,
+    model="base",
+    version=1.0,
+    n=200,
+    scores=None,
+    shown=None,
+    metadata=None,
+):
     """What lm-eval writes of a model tuned on an arm, or ``shown`` demonstrations of one."""
-    adapter: dict[str, Any] | None = None
+    adapter = None
     if arm is not None and shown is None:
         adapter = {
             "arm": arm,
@@ -99,7 +95,7 @@ def result_content(
     }
 
 
-def means_of(values: Sequence[Mapping[str, Value]]) -> dict[str, float]:
+def means_of(values):
     """Return the scores of samples with these values, without those that no sample has."""
     names = dict.fromkeys(name for each in values for name in each)
     scores = {
@@ -108,23 +104,21 @@ def means_of(values: Sequence[Mapping[str, Value]]) -> dict[str, float]:
     return {name: score for name, score in scores.items() if not math.isnan(score)}
 
 
-def write_result(file: Path, **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+def write_result(file, **settings):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(result_content(**settings)))
     return file
 
 
 @contextmanager
-def edited(file: Path) -> Iterator[Any]:
+def edited(file):
     """Change what a result file says."""
     content = json.loads(file.read_text())
     yield content
     file.write_text(json.dumps(content))
 
 
-def sample_row(
-    sample: Sample, outputs: Sequence[str], scores: Mapping[str, object], doc_id: int = 0
-) -> dict[str, Any]:
+def sample_row(sample, outputs, scores, doc_id=0):
     """What lm-eval logs of one document: the prompts, the outputs, and what these scored."""
     doc = prompted(sample, "causal")
     prompts = prompts_of(doc)
@@ -148,29 +142,25 @@ def sample_row(
     }
 
 
-def rows_of(
-    samples: Iterable[Sample],
-    outputs: Iterable[Sequence[str]],
-    values: Iterable[Mapping[str, Value]],
-) -> list[dict[str, Any]]:
+def rows_of(samples, outputs, values):
     """What lm-eval logs of the documents of a run, in their order."""
     each = zip(samples, outputs, values, strict=True)
     return [sample_row(*one, number) for number, one in enumerate(each)]
 
 
-def values_in(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Value]]:
+def values_in(rows):
     """The values of logged documents."""
     return [{name: row[name] for name in row["metrics"]} for row in rows]
 
 
-def write_rows(file: Path, rows: Sequence[Mapping[str, Any]], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+def write_rows(file, rows, **settings):
     """Write a run: these samples, and the scores that follow from their values."""
     write_result(file, n=len(rows), scores=means_of(values_in(rows)), **settings)
     write_samples(file, settings["task"], rows)
     return file
 
 
-def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) -> Path:
+def write_samples(result, task, rows):
     """Write the sample file that belongs to a task of a result file."""
     file = result.with_name(f"samples_{task}_{result.stem.rpartition('_')[2]}.jsonl")
     file.write_bytes(b"".join(encode_row(row) for row in rows))
@@ -180,12 +170,12 @@ def write_samples(result: Path, task: str, rows: Iterable[Mapping[str, Any]]) ->
 SAMPLE = Sample("0", "invented", (Triple("Greyport", "sea", "Cold_Sound"),), ("By the sea.",))
 
 
-def distinct(number: int) -> Sample:
+def distinct(number):
     """A sample that shares no unit with another one."""
     return replace(SAMPLE, id=str(number), units=(Triple("Greyport", "pier", str(number)),))
 
 
-def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any) -> Path:  # noqa: ANN401 - what result_content takes
+def write_run(folder, name, values, **settings):
     """Write the result and the samples of a run whose samples have these values of PARENT."""
     samples = map(distinct, range(len(values)))
     rows = rows_of(samples, repeat(["By the sea."], len(values)), [{"parent": x} for x in values])
@@ -194,7 +184,7 @@ def write_run(folder: Path, name: str, values: Sequence[float], **settings: Any)
     return write_rows(folder / f"results_{name}.json", rows, **settings)
 
 
-def adapter_manifest(adapter: Path, base: Path, **changes: object) -> dict[str, Any]:
+def adapter_manifest(adapter, base, **changes):
     """Return what the folder of an adapter says of itself."""
     return {
         "kind": "adapter",

@@ -1,10 +1,9 @@
 """Files of rows."""
 
 import json
-from pathlib import Path
 
 
-def write_rows(path: Path, *rows: object) -> Path:
+def write_rows(path, *rows):
     """Write each row as a line of JSON, or as its bytes."""
     lines = (row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
     path.write_bytes(b"".join(line + b"\n" for line in lines))

@@ -1,16 +1,10 @@
 """Tasks as lm-eval loads and evaluates them, also with a model that writes what a test says."""
 
 import random
-from collections.abc import Callable, Mapping
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 from lm_eval import simple_evaluate
-from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
-from lm_eval.api.task import Task
-from lm_eval.tasks import TaskManager
 
 from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import task_files
@@ -19,50 +13,38 @@ from spor_tasks.results.runs import bare
 NAMED = ("results", "configs", "samples", "versions", "n-samples", "n-shot", "higher_is_better")
 
 
-class ScriptedLM(LM):  # type: ignore[misc]  # lm-eval has no types
+class ScriptedLM(LM):
     """Answers each request with what ``write`` makes of it, and remembers the requests."""
 
-    def __init__(self, write: Callable[[Instance], str]) -> None:
+    def __init__(self, write):
         super().__init__()
         self.write = write
-        self.requests: list[Instance] = []
+        self.requests = []
 
-    def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: ARG002, FBT001, FBT002
+    def generate_until(self, requests, disable_tqdm=False):  # noqa: ARG002, FBT002
         self.requests += requests
         return [self.write(request) for request in requests]
 
-    def loglikelihood(self, requests: list[Instance]) -> list[tuple[float, bool]]:
+    def loglikelihood(self, requests):
         raise NotImplementedError
 
-    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
+    def loglikelihood_rolling(self, requests):
         raise NotImplementedError
 
 
-def simple(
-    model: LM | str,
-    *names: str,
-    manager: TaskManager | None = None,
-    **settings: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+def simple(model, *names, manager=None, **settings):
     """Return what lm-eval would write to a file."""
-    return simple_evaluate(  # type: ignore[no-any-return]
+    return simple_evaluate(
         model=model, tasks=list(names), task_manager=manager or task_files.manager(), **settings
     )
 
 
-def load(name: str, **metadata: object) -> Task:
+def load(name, **metadata):
     """Return a task with this metadata besides that of its file."""
     return task_files.manager(metadata).load(name)["tasks"][name]
 
 
-def evaluate_folder(
-    folder: Path | None,
-    *names: str,
-    model: str = "hf",
-    metadata: Mapping[str, object] | None = None,
-    model_args: Mapping[str, object] | None = None,
-    **settings: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+def evaluate_folder(folder, *names, model="hf", metadata=None, model_args=None, **settings):
     """Return what lm-eval would write of some samples that a tiny checkpoint answers.
 
     A server, or another model without a folder, has only its ``model_args``.
@@ -74,12 +56,7 @@ def evaluate_folder(
     return simple(model, *names, manager=manager, model_args=arguments, **some)
 
 
-def evaluate(
-    model: LM,
-    *names: str,
-    manager: TaskManager | None = None,
-    **settings: Any,  # noqa: ANN401
-) -> dict[str, Any]:
+def evaluate(model, *names, manager=None, **settings):
     """Return what lm-eval would write to a file, with the names and texts of version 0.4."""
     found = simple(model, *names, manager=manager, **settings)
     for row in chain.from_iterable(found.get("samples", {}).values()):
@@ -90,12 +67,12 @@ def evaluate(
     }
 
 
-def texts(row: dict[str, Any]) -> list[str]:
+def texts(row):
     """Return what was scored of the outputs of a logged sample; 0.5 has a list for each."""
     return [each[0] if isinstance(each, list) else each for each in row["filtered_resps"]]
 
 
-def half_right(request: Instance) -> str:
+def half_right(request):
     """A text between right and wrong: some words of a reference, or of the prompt, or nothing."""
     doc = request.doc
     rng = random.Random(f"{doc['id']} {request.idx}")

@@ -1,18 +1,16 @@
 """Cases that take long and whose like is tried in every run; `make soak` runs them too."""
 
-from collections.abc import Iterable
 from itertools import islice
-from typing import Any
 
 import pytest
 
 
-def soak(*values: Any) -> Any:  # noqa: ANN401 - whatever a test takes
+def soak(*values):
     """Return a case of a test that only a long run tries."""
     return pytest.param(*values, marks=pytest.mark.soak)
 
 
-def some(cases: Iterable[Any], quick: int) -> list[Any]:
+def some(cases, quick):
     """Return the cases of a test with one argument, of which a short run tries the first ones."""
     each = iter(cases)
     return [*islice(each, quick), *map(soak, each)]

@@ -1,17 +1,15 @@
 """Hypothesis strategies that several test files draw from."""
 
 import copy
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import Sample, SampleMaker, SetName, Split, SplitPair, Triple
+from spor_tasks.core.sample import SampleMaker, SetName, Split, SplitPair, Triple
 
 
-def nested(depth: int) -> object:
+def nested(depth):
     """Lists in lists; what calls itself cannot go through many."""
-    value: object = 0
+    value = 0
     for _ in range(depth):
         value = [value]
     return value
@@ -28,7 +26,7 @@ VALUES = st.recursive(
 """What may stand in a file that somebody damaged, or made on purpose."""
 
 
-def places(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+def places(value, path=()):
     """Yield the way to every member of a JSON object."""
     if isinstance(value, dict):
         for key, member in value.items():
@@ -36,7 +34,7 @@ def places(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
             yield from places(member, (*path, key))
 
 
-def changed(content: dict[str, Any], path: tuple[str, ...], value: object) -> dict[str, Any]:
+def changed(content, path, value):
     """Return a copy that has another value at the place; ``...`` is none at all."""
     content = copy.deepcopy(content)
     inner = content
@@ -49,17 +47,17 @@ def changed(content: dict[str, Any], path: tuple[str, ...], value: object) -> di
     return content
 
 
-def unit(letter: str) -> Triple:
+def unit(letter):
     return Triple(letter, "is", letter.upper())
 
 
-def pool(words: Iterable[str], corpus: str = "letters") -> tuple[Sample, ...]:
+def pool(words, corpus="letters"):
     """One sample per word, one data unit per letter."""
     make = SampleMaker(corpus)
     return tuple(make(map(unit, word), [f"The word {word}."]) for word in words)
 
 
-def sets(aspect: str, test: Iterable[Sample], **arms: Iterable[Sample]) -> SplitPair:
+def sets(aspect, test, **arms):
     """Sets of letters, whose arms have these names."""
     splits = (Split(name, tuple(samples)) for name, samples in arms.items())
     return SplitPair(
@@ -67,7 +65,7 @@ def sets(aspect: str, test: Iterable[Sample], **arms: Iterable[Sample]) -> Split
     )
 
 
-def words_of(pair: SplitPair) -> tuple[list[str], ...]:
+def words_of(pair):
     """The words of each arm, and of the test set."""
     return tuple(
         ["".join(unit[0] for unit in sample.units) for sample in split.samples]
@@ -75,7 +73,7 @@ def words_of(pair: SplitPair) -> tuple[list[str], ...]:
     )
 
 
-def pools(always: Iterable[str] = ()) -> st.SearchStrategy[tuple[Sample, ...]]:
+def pools(always=()):
     """Small corpora in which units meet often and samples repeat; ``always`` are words of each."""
     words = st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=4).map(
         lambda letters: "".join(sorted(letters))

@@ -1,19 +1,13 @@
 """Runs about the tables of LogicNLG: written sentences with programs, pairs, and likelihoods."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.adversarial import ADVERSARIAL
-from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
-from spor_tasks.metrics.totals import Value
 from tests.support.invented_runs import HOSTILE
 from tests.support.result_files import (
     edited,
@@ -29,13 +23,13 @@ PAIRS, PPL = f"{TASK}_adversarial", f"{TASK}_ppl"
 ROWS = 60
 """Of the table of the last sample, which is longer than what is shown at once."""
 
-READ: Mapping[str, Any] = {
+READ = {
     "sp_program": "eq{1; count{all_rows}}",
     "sp_verdict": False,
     "sp_programs": 2,
     "sp_search": "enough",
 }
-UNREAD: Mapping[str, Any] = {
+UNREAD = {
     "sp_program": None,
     "sp_verdict": None,
     "sp_programs": 0,
@@ -45,7 +39,7 @@ LOGS = ((-20.0, 10, -24.0, 10), (-30.0, 10, -27.0, 10), (-20.0, 10, -24.0, 20), 
 """Likelihoods and tokens of true and false texts: a win, a loss, one by sum alone, a tie."""
 
 
-def _damage(rows: list[dict[str, Any]], last: Sample) -> None:
+def _damage(rows, last):
     """Give the last sample a long table of cells that mean harm, after its prompt was written."""
     rows_of_table = (
         (HOSTILE[number % len(HOSTILE)], f"cell {number}", "3") for number in range(ROWS)
@@ -55,13 +49,11 @@ def _damage(rows: list[dict[str, Any]], last: Sample) -> None:
     rows[-1]["doc"] |= doc_of(replace(last, context=changed))
 
 
-def write(folder: Path, model: str = "base") -> Path:
+def write(folder, model="base"):
     """Write the results and samples of a model as it is on three tasks; return the folder."""
     told, pairs = LOGICNLG_MINI.part("test")[:4], LOGICNLG_MINI.part("pairs")[:4]
     outputs = [told[0].target, "Gisla has goats", HOSTILE[1], HOSTILE[0]]
-    scores: list[Mapping[str, Value]] = [
-        {"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0} for number in range(4)
-    ]
+    scores = [{"bleu_1": 60.0, "bleu_3": 50.0, "sp_acc": 0.0} for number in range(4)]
     rows = rows_of(told, ([output] for output in outputs), scores)
     harmful = {**READ, "sp_program": HOSTILE[0]}
     for row, found in zip(rows, (READ, harmful, UNREAD, {}), strict=True):
@@ -78,9 +70,7 @@ def write(folder: Path, model: str = "base") -> Path:
     return folder
 
 
-def _given(
-    metric: Metric, samples: Sequence[Sample], found: Sequence[Sequence[Likelihood]]
-) -> list[dict[str, Any]]:
+def _given(metric, samples, found):
     values = [each.values for each in metric.judge(samples, found)]
     rows = rows_of(samples, ([""] * len(each) for each in found), values)
     for row, likelihoods in zip(rows, found, strict=True):
@@ -91,15 +81,7 @@ def _given(
     return rows
 
 
-def write_scores(
-    folder: Path,
-    task: str,
-    part: str | None,
-    scores: Mapping[str, float],
-    *,
-    ranker: str = "lexical-1",
-    **settings: Any,  # noqa: ANN401 - what result_content takes
-) -> Path:
+def write_scores(folder, task, part, scores, *, ranker="lexical-1", **settings):
     """Write a result of a task, of version 99, which no shipped one contradicts."""
     told = {"benchmark": "logicnlg", "corpus": TASK, "protocol": "published"}
     metadata = told | settings.pop("metadata", {})
@@ -111,13 +93,7 @@ def write_scores(
     return file
 
 
-def write_rows(
-    folder: Path,
-    task: str,
-    part: str | None,
-    rows: Sequence[Mapping[str, Any]],
-    **settings: Any,  # noqa: ANN401 - what result_content takes
-) -> Path:
+def write_rows(folder, task, part, rows, **settings):
     """Write a result whose scores follow from the values of its samples, and these samples."""
     scores = means_of(values_in(rows))
     result = write_scores(folder, task, part, scores, n=len(rows), **settings)

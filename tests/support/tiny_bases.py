@@ -4,16 +4,12 @@ They drop nothing out, so that losses can be compared: what is drawn, and where,
 batch is laid out, and on the version of transformers.
 """
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 _PAD, _BEGIN, _END = "<pad>", "<s>", "</s>"
-_IDS: dict[str, Any] = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
+_IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 # One merge, so that one token can span the end of a prompt and a text that opens with a quote.
 _MERGES = ((":", '"'),)
 _BYTES = (_PAD, _BEGIN, _END, *sorted(pre_tokenizers.ByteLevel.alphabet()))
@@ -22,9 +18,7 @@ _BYTES = (_PAD, _BEGIN, _END, *sorted(pre_tokenizers.ByteLevel.alphabet()))
 _TEMPLATES = {"llama": "<s> $A", "gpt2": None, "t5": "$A </s>", "bart": "<s> $A </s>"}
 
 
-def make_tokenizer(
-    name: str, *, merges: Sequence[tuple[str, str]] = _MERGES, padded: bool = False
-) -> transformers.PreTrainedTokenizerBase:
+def make_tokenizer(name, *, merges=_MERGES, padded=False):
     """Return a tokenizer of single bytes with the model's own special tokens.
 
     GPT-2 has no padding token of its own; ``padded`` gives it one.
@@ -43,14 +37,12 @@ def make_tokenizer(
     return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **specials)
 
 
-def make_model(
-    name: str, tokens: int, *, width: int = 16, heads: int = 2, positions: int = 256
-) -> transformers.PreTrainedModel:
+def make_model(name, tokens, *, width=16, heads=2, positions=256):
     """Return a model of two layers for so many tokens, with the weights that torch draws next."""
     sizes = {"hidden_size": width, "num_hidden_layers": 2, "num_attention_heads": heads}
     if name != "t5":
         sizes["max_position_embeddings"] = positions
-    own: dict[str, dict[str, Any]] = {
+    own = {
         "llama": {"intermediate_size": 2 * width},
         "gpt2": dict.fromkeys(("embd_pdrop", "attn_pdrop", "resid_pdrop"), 0.0),
         "t5": {
@@ -78,7 +70,7 @@ def make_model(
     return kind.from_config(config)
 
 
-def save_base(name: str, folder: Path) -> None:
+def save_base(name, folder):
     """Save a tiny random base of an architecture, always the same one."""
     tokenizer = make_tokenizer(name)
     with torch.random.fork_rng():

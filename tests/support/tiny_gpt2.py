@@ -5,7 +5,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 
-def make(seed: int, tokens: int) -> GPT2LMHeadModel:
+def make(seed, tokens):
     """Return the model for so many tokens; its weights are drawn in the order of their names.
 
     The recipe leaves out names that end in ``attn.bias``, ``c_attn.bias`` among them.

@@ -1,23 +1,12 @@
 """Samples of ToTTo for tests: invented ones, and those that the published code was run on."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
-
-from spor_tasks.core.sample import AttributeValue, Json, Sample
+from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora.totto import reader
 from tests.support.rows import write_rows
 
-Row: TypeAlias = dict[str, Any]
 
-
-def sample(
-    *references: str,
-    cells: Sequence[Sequence[Any]] = (("Ann", "7"),),
-    highlighted: Sequence[Sequence[int]] = ((0, 0),),
-    **context: Json,
-) -> Sample:
+def sample(*references, cells=(("Ann", "7"),), highlighted=((0, 0),), **context):
     """Return a sample; a cell is its value, or a list as in the context of a sample."""
     told = (cells[row][index] for row, index in highlighted)
     units = tuple(AttributeValue("", cell if isinstance(cell, str) else cell[0]) for cell in told)
@@ -25,7 +14,7 @@ def sample(
     return Sample("0", "totto", units, references, {**context, "table": table})
 
 
-def examples(rows: Sequence[Mapping[str, Any]], folder: Path) -> list[Sample]:
+def examples(rows, folder):
     """Return the samples of published examples, which may lack an id."""
     given = ({"example_id": number, **row} for number, row in enumerate(rows))
     return list(reader.read(write_rows(folder / "examples.jsonl", *given)))

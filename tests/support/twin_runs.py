@@ -1,10 +1,8 @@
 """Invented runs on samples and their twins."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from spor_tasks.benchmarks.spor.benchmark import SPOR
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import AttributeValue, Orders, Sample, SetName
 from spor_tasks.harness import task_files
 from tests.support.result_files import rows_of, write_rows
@@ -31,11 +29,11 @@ OUTPUTS = (
 )
 
 
-def spec_of(aspect: str, part: str | None = None) -> SetSpec:
+def spec_of(aspect, part=None):
     return SPOR.find(SetName(aspect, "e2e", "twin", part))
 
 
-def write_run(folder: Path, spec: SetSpec, outputs: tuple[str, ...], arm: str, gap: float) -> Path:
+def write_run(folder, spec, outputs, arm, gap):
     """Write a run of twelve samples whose scores differ by the gap between samples and twins."""
     orders = SAMPLE.challenge if spec.name.aspect == "order_invariance" else None
     asked = replace(SAMPLE, challenge=orders, twin=replace(TWIN, challenge=orders))

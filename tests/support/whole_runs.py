@@ -1,14 +1,10 @@
 """Invented runs of whole test sets, with the digests of these: such as may be published."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 from spor_tasks.core.digests import digest
-from spor_tasks.core.sample import Sample, SetName
-from spor_tasks.metrics.totals import Value
+from spor_tasks.core.sample import SetName
 from spor_tasks.results.benchmarks import benchmark
 from tests.support import report_runs
 from tests.support.result_files import edited, rows_of, write_rows
@@ -18,26 +14,26 @@ DATE = 1795377862.5
 
 
 @cache
-def whole_set(aspect: str, part: str | None) -> Sequence[Sample]:
+def whole_set(aspect, part):
     """The embedded test set, which is shipped."""
     return benchmark("spor").load(SetName(aspect, "mini", "strict", part)).test.samples
 
 
 def write_whole(
-    folder: Path,
-    name: str,
+    folder,
+    name,
     *,
-    aspect: str = "productivity",
-    part: str | None = "n4",
-    samples: Sequence[Sample] | None = None,
-    outputs: Callable[[int], Sequence[str]] | None = None,
-    scores: Callable[[int], Mapping[str, Value]] | None = None,
-    model: str = "owner/model",
-    arm: str | None = None,
-    date: float | None = DATE,
-    metadata: Mapping[str, object] | None = None,
-    **settings: Any,  # noqa: ANN401 - what result_content takes
-) -> Path:
+    aspect="productivity",
+    part="n4",
+    samples=None,
+    outputs=None,
+    scores=None,
+    model="owner/model",
+    arm=None,
+    date=DATE,
+    metadata=None,
+    **settings,
+):
     """Write the result and the samples of a run.
 
     Without ``samples`` it is of an embedded test set.
@@ -68,7 +64,7 @@ def write_whole(
     return file
 
 
-_EDITS: Mapping[str, Callable[[Any, str], object]] = {
+_EDITS = {
     "another test set": lambda content, task: content["configs"][task]["metadata"].update(
         test_sha256="b" * 64
     ),
@@ -80,7 +76,7 @@ _EDITS: Mapping[str, Callable[[Any, str], object]] = {
 HARMS = (*_EDITS, "no samples", "other samples", "half a file")
 
 
-def harm(file: Path, how: str) -> None:
+def harm(file, how):
     """Make a run one that cannot be verified, in one of the ways of ``HARMS``."""
     (samples,) = file.parent.glob(f"samples_*_{file.stem.removeprefix('results_')}.jsonl")
     match how:
@@ -96,7 +92,7 @@ def harm(file: Path, how: str) -> None:
                 _EDITS[how](content, task)
 
 
-def texts_in(folder: Path) -> dict[str, str]:
+def texts_in(folder):
     """Return the content of all files below a folder."""
     return {
         path.relative_to(folder).as_posix(): path.read_text("utf-8")

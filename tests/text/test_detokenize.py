@@ -50,7 +50,7 @@ def test_only_blanks_change_without_entities(line):
     assert detokenize(text).replace(" ", "") == text.replace(" ", "")
 
 
-tokenizer = Tokenizer13a()  # type: ignore[no-untyped-call]
+tokenizer = Tokenizer13a()
 PARTS = [
     *"ab01 .,-'\"!#$%&()*+/:;<=>?@[\\]^_`{|}~é\t\n\u2028",
     *("&amp;", "&quot;", "&lt;", "<skipped>", "-\n", "3.5", "1,000", "..", "5-"),

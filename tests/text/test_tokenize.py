@@ -25,7 +25,7 @@ def test_a_text_that_repeats_itself_is_no_trap(piece):
 NEW_QUOTES = re.compile(r"\\u[0-9a-f]{4}|\\x[0-9a-f]{2}")
 
 
-class LanguageVars(PunktLanguageVars):  # type: ignore[misc]  # NLTK has no types
+class LanguageVars(PunktLanguageVars):
     re_boundary_realignment = re.compile(
         NEW_QUOTES.sub("", PunktLanguageVars.re_boundary_realignment.pattern), re.MULTILINE
     )
@@ -35,7 +35,7 @@ class LanguageVars(PunktLanguageVars):  # type: ignore[misc]  # NLTK has no type
         return NEW_QUOTES.sub("", super()._re_non_word_chars)
 
 
-class WordTokenizer(NLTKWordTokenizer):  # type: ignore[misc]  # NLTK has no types
+class WordTokenizer(NLTKWordTokenizer):
     STARTING_QUOTES = (
         *NLTKWordTokenizer.STARTING_QUOTES[:-1],
         (re.compile(r"(?i)'(?!re|ve|ll|[mtsdn])(?=\w\b)"), "' "),

@@ -10,7 +10,6 @@ from tests.support.tiny_bases import save_base
 from training import lora
 from training.adapters import prepare
 from training.bases import load_base
-from training.batches import Model
 from training.config import ModelConfig, parse_config
 from training.lora import train
 
@@ -37,7 +36,7 @@ def loaded(base):
 @pytest.fixture
 def trained(monkeypatch):
     """Return the list that gets every model that is trained."""
-    models: list[Model] = []
+    models = []
 
     def remember(*arguments):
         models.append(prepare(*arguments))

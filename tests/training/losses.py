@@ -1,53 +1,39 @@
 """Objectives and rows, and what a model says of them when it is computed the plain way."""
 
-from collections.abc import Sequence
-from typing import Any
-
-import peft
 import torch
 from torch.nn import functional
 
-from spor_tasks.core.sample import Sample, SplitPair
 from training.adapters import add_lora
-from training.bases import Base
 from training.config import PAPER_LORA, OptimizationConfig
 from training.data import make_pairs
-from training.encoding import Row, encode
+from training.encoding import encode
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
 from training.state import seeded
 
 
-def objective_of(
-    name: str,
-    base: Base,
-    samples: Sequence[Sample],
-    optimization: OptimizationConfig | None = None,
-    *,
-    processes: int = 1,
-    **settings: Any,  # noqa: ANN401 - of different types
-) -> Any:  # noqa: ANN401 - of the objective's class
+def objective_of(name, base, samples, optimization=None, *, processes=1, **settings):
     kind = find_objective(name)
     optimization = optimization or OptimizationConfig(batch_size=4)
     material = Material(samples, base, optimization, processes=processes)
     return kind(kind.settings(**settings), material)
 
 
-def rows_of(base: Base, samples: Sequence[Sample]) -> Sequence[Row]:
+def rows_of(base, samples):
     pairs = [pair for sample in samples for pair in Likelihood.pairs(sample, base.style)]
     return encode(pairs, base.tokenizer, base.style, None).rows
 
 
-def different_rows(base: Base, pair: SplitPair) -> list[Row]:
+def different_rows(base, pair):
     """Return rows of different lengths, of prompts and of texts."""
-    rows: list[Row] = []
+    rows = []
     for arm in pair.arms:
         pairs = [*make_pairs(arm.samples, base.style, Likelihood.pairs, limit=None, seed=0)]
         rows += encode(pairs[-3:], base.tokenizer, base.style, None).rows
     return rows
 
 
-def without_dropout(base: Base) -> peft.PeftModel:
+def without_dropout(base):
     """Return the base with an adapter that does something, as fresh ones do not."""
     with seeded(1, torch.device("cpu")):
         model = add_lora(base.model, {**PAPER_LORA, "target_modules": "all-linear"}, base.style)
@@ -57,7 +43,7 @@ def without_dropout(base: Base) -> peft.PeftModel:
     return model.eval()
 
 
-def plain_loss(model: peft.PeftModel, row: Row) -> torch.Tensor:
+def plain_loss(model, row):
     """Return the summed loss of one row as the model computes it: alone, logits everywhere."""
     labels = torch.tensor([row.labels])
     wanted = int((labels != -100).sum())
@@ -67,7 +53,7 @@ def plain_loss(model: peft.PeftModel, row: Row) -> torch.Tensor:
     return functional.cross_entropy(logits[0], labels[0], ignore_index=-100, reduction="sum")
 
 
-def gradients(model: peft.PeftModel) -> dict[str, torch.Tensor]:
+def gradients(model):
     """Return the gradients that the model has, and take them from it."""
     found = {
         name: weight.grad.clone()
@@ -78,9 +64,7 @@ def gradients(model: peft.PeftModel) -> dict[str, torch.Tensor]:
     return found
 
 
-def assert_equal_gradients(
-    found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor]
-) -> None:
+def assert_equal_gradients(found, expected):
     """Allow for rounding: a part in ten thousand of a weight's whole gradient."""
     assert found.keys() == expected.keys()
     for name, gradient in expected.items():

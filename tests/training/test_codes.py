@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ SETS = SplitPair(
     (Split("train", CORPUS),),
     Split("test", CORPUS[:1]),
 )
-SIZES: dict[str, dict[str, Any]] = {
+SIZES = {
     "dcg": {"code_vectors": 2, "task_vectors": 3},
     "contrastive_prefix": {"length": 2, "width": 3},
 }
@@ -70,7 +69,6 @@ def loaded(request, base):
 def with_vectors(objective):
     """Return what the objective fits, in float64, with vectors that matter; fresh ones do not."""
     model = objective.model
-    assert isinstance(model, CodedModel)
     torch.manual_seed(1)
     for weight in model.vectors.parameters():
         weight.data.normal_(std=0.5)
@@ -134,7 +132,7 @@ def test_losses_gradients_and_texts_are_those_of_the_published_model(kind):
         for ids, text in zip(given, record["texts"], strict=True)
     ]
     batch = without(load_batch(rows, 0, model), 0)
-    objective: Any = object.__new__(find_objective(kind))
+    objective = object.__new__(find_objective(kind))
     objective.how = objective.settings()
     objective.pool = [*map(tuple, record["seen"])]
     loss = objective.loss(model, batch) / len(batch.labels)
@@ -164,7 +162,7 @@ def named_as_published(model, name):
         return found.grad, found
     _, _, layer, _, part, aspect, value, kind = name.split(".")
     every = [(name, each) for name, values in model.aspects.items() for each in values]
-    place: tuple[int, ...] = (every.index((aspect, value)), int(layer))
+    place = (every.index((aspect, value)), int(layer))
     if part == "prefix_mlp":
         found = model.vectors.map if kind == "weight" else model.vectors.map_bias
     else:
@@ -198,8 +196,8 @@ def opened(base, folder, size):
     )
 
 
-SAMPLING: dict[str, float] = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "num_beams": 1}
-BEAMS: dict[str, float] = {"do_sample": False, "num_beams": 3}
+SAMPLING = {"do_sample": True, "top_k": 20, "sampling_seed": 1, "num_beams": 1}
+BEAMS = {"do_sample": False, "num_beams": 3}
 
 
 def requests(settings):

@@ -1,6 +1,6 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
-from typing import Any, get_args
+from typing import get_args
 
 from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
@@ -16,7 +16,7 @@ from training.settings import dump_settings
 
 
 def test_pairs_are_made_as_they_are_read(invented):
-    samples: Any = iter(invented.arms[0].samples)
+    samples = iter(invented.arms[0].samples)
     next(make_pairs(samples, "causal", Likelihood.pairs, limit=None, seed=0))
     assert len([*samples]) == 4, "all but one"
 

@@ -8,7 +8,6 @@ from lm_eval.models.huggingface import HFLM
 from transformers import AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
 from training.data import TrainingPair, make_pairs
 from training.demo import BASES
@@ -18,7 +17,7 @@ from training.objectives.likelihood import Likelihood
 END = 2  # of the tiny tokenizers
 PLAIN = TrainingPair("a: Output:", "Bo sang.")
 QUOTED = TrainingPair("a: Output:", '"Bo" sang.')
-STYLES: dict[str, PromptStyle] = {
+STYLES = {
     "llama": "causal",
     "gpt2": "causal",
     "t5": "seq2seq",

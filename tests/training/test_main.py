@@ -4,7 +4,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -68,7 +67,7 @@ def test_an_interrupt_leaves_nothing_behind(configure, tmp_path):
 
 @pytest.mark.parametrize("corpus", ["mini", "totto_mini", "logicnlg_mini", "compmctg_mini"])
 def test_a_demo_is_run_on_the_shipped_base(corpus, monkeypatch):
-    given: dict[str, Any] = {}
+    given = {}
     monkeypatch.setattr(run, "run", lambda *of, **how: given.update(how, of=of))
     demo.demonstrate(corpus, ["seeds=[7]"])
     (experiment,) = given["of"]

@@ -1,7 +1,6 @@
 """What each objective minimizes, against slow and obvious computations on tiny random models."""
 
 from dataclasses import replace
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -116,7 +115,7 @@ def test_a_reward_weighs_samples_by_their_gain(model, loaded):
     def written(*_, sampling):
         return ["good", "bad", "good"] if sampling else ["bad", "good", "good"], rows
 
-    settings: dict[str, Any] = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
+    settings = {"reward": "constant", "weight": 0.7, "max_tokens": 4}
     objective = objective_of("reward", loaded, SAMPLES[:3], **settings)
     objective.reward = lambda _, texts: [float(text == "good") for text in texts]
     batch = load_batch(rows_of(loaded, SAMPLES[:3]), loaded.pad_id, model)
@@ -132,7 +131,7 @@ def test_greedy_texts_are_the_likeliest_tokens(model, loaded):
     texts, rows = write(model, loaded, SAMPLES, 5, sampling=False)
     for sample, row, text in zip(SAMPLES, rows, texts, strict=True):
         ids = loaded.tokenizer(prompt(sample, "causal"))["input_ids"]
-        likeliest: list[int] = []
+        likeliest = []
         while len(likeliest) < 5 and loaded.tokenizer.eos_token_id not in likeliest:
             logits = model(input_ids=torch.tensor([ids + likeliest])).logits[0, -1]
             likeliest.append(int(logits.argmax()))

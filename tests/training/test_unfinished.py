@@ -16,7 +16,7 @@ from tests.support.soak import soak
 from training import adapters, lora
 from training.batches import load_batches
 from training.config import learned_settings, parse_config
-from training.encoding import Rows, encode
+from training.encoding import encode
 from training.lora import train
 from training.objectives import base as objective
 
@@ -40,7 +40,7 @@ def broken_at(step, error=KeyboardInterrupt):
 @pytest.fixture(scope="module")
 def _encoded_once():
     """Tokenize equal pairs once, which takes most of the time of these trainings."""
-    known: dict[object, Rows] = {}
+    known = {}
 
     def encode_once(pairs, tokenizer, *how):
         key = (tuple(pairs), tokenizer.name_or_path, *how)

@@ -14,7 +14,7 @@ from spor_tasks import twins
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Contrast, Hidden, Orders, Sample, SampleMaker, Triple, sides
+from spor_tasks.core.sample import Contrast, Hidden, Orders, SampleMaker, Triple, sides
 from spor_tasks.text.normalize import display
 from spor_tasks.twins import CORPORA, FILE, FOLDER, Twins, Untwinned, key, twins_of
 from tests.conftest import REPOSITORY
@@ -59,7 +59,6 @@ def test_units_references_and_name_are_exchanged_alike_and_phrases_stay():
         context={"name": "Ost", "note": "Velmor"},
     )
     hidden = TWINS.twin(HIDDEN)
-    assert isinstance(hidden, Sample)
     assert hidden.units == (Triple("Entity 1", "leader", "Slar_Ek"),)
     assert hidden.challenge == Hidden((("Ost", "Entity 1"),), (("leader", ("Slar Ek", "others")),))
 

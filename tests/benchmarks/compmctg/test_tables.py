@@ -1,10 +1,8 @@
 """CompMCTG's tables: all splits of a protocol together, the paper's averages and its slips."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +29,6 @@ from tests.support.result_files import sample_row
 from tests.support.scores import values_of
 
 GAP = "mctg_acc_comp - mctg_acc_id"
-Scores = Mapping[str, float]
 
 
 def specs(corpus, protocol):
@@ -206,7 +203,7 @@ def write_discrimination(folder, split):
             strict=True,
         )
     ]
-    rows: list[dict[str, Any]] = [
+    rows = [
         sample_row(sample, [""] * 12, found)
         | {"resps": [[[str(log), "False"]] for log in of], "filtered_resps": list(map(str, of))}
         for sample, of, found in zip(asked, logs, values, strict=True)

@@ -2,13 +2,12 @@
 
 import json
 from statistics import fmean
-from typing import Any
 from zlib import crc32
 
 import pytest
 from lm_eval import simple_evaluate
 
-from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import prompts_of
@@ -20,7 +19,7 @@ MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
 def run(model, name=MINI, **more):
     """Return lm-eval's results and samples of a task; ``metadata`` is that of the command line."""
     given = {"prompt_style": "causal", **more.pop("metadata", {})}
-    found: dict[str, Any] = simple_evaluate(
+    found = simple_evaluate(
         model=model,
         tasks=[name],
         task_manager=task_files.manager(given),
@@ -107,7 +106,7 @@ def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrat
         assert (len({*shown}), len({*contexts})) == (1, 12)
 
 
-MORE: list[tuple[dict[str, Any], type[SporError]]] = [
+MORE = [
     ({"num_fewshot": 5}, ConfigError),
     ({"metadata": {"split": "3"}}, SplitError),
     ({"metadata": {"split": "holdout_1"}}, SplitError),

@@ -8,7 +8,6 @@ import json
 import random
 from functools import cache
 from types import NoneType
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,6 @@ from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import (
     AttributeValue,
-    CorpusSamples,
     Hidden,
     Orders,
     SampleMaker,
@@ -36,7 +34,6 @@ from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.corpora.sources import Repository
 from spor_tasks.corpora.webnlg import reader as webnlg
-from tests.oracles.productivity import Method
 from tests.oracles.productivity import published as published_way
 from tests.support.soak import soak, some
 
@@ -134,8 +131,7 @@ def test_the_real_sets_have_their_own_digests(corpus):
 
 # --- Built from the corpora, to the byte where nothing was drawn ----------------------------------
 
-WAYS: dict[str, Method] = {"webnlg": "scarcest", "e2e": "longest"}
-Row = dict[str, Any]
+WAYS = {"webnlg": "scarcest", "e2e": "longest"}
 
 
 @cache
@@ -246,7 +242,7 @@ TESTS = {"webnlg": [219, 153, 99, 1_559, 1_614], "e2e": [1_314, 1_002, 477, 1_62
 
 @pytest.mark.parametrize("corpus", SIZES)
 def test_corpora_and_released_sets_are_as_large_as_the_paper_says(corpus, data_dir):
-    read: CorpusSamples = registry().get("corpus", corpus).read(data_dir)
+    read = registry().get("corpus", corpus).read(data_dir)
     # The paper counts test samples whose triples are partly unknown.
     test = held_out_of(corpus, data_dir)
     units = {unit for sample in (*read.train, *test) for unit in sample.units}

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from time import process_time
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -26,7 +25,7 @@ CITIES = typed(Table(HEADER, ROWS))
 
 # --- One operator after another -------------------------------------------------------------------
 
-VERDICTS: dict[str, bool | None] = {
+VERDICTS = {
     # The dot stands for any character, and a plus repeats what comes before it.
     "only{filter_eq{all_rows; place; o.lo}}": True,
     "only{filter_eq{all_rows; place; +5 rome}}": False,
@@ -136,7 +135,7 @@ GIVES = {
     "v": [*VALUED, "most_freq", "add"],
 }
 GIVES["b"] = [name for name in OPERATORS if name not in GIVES["r"] + GIVES["v"]]
-ENDS: dict[str, list[Any]] = {"r": ["all_rows"], "v": VALUES, "b": [["only", "all_rows"]]}
+ENDS = {"r": ["all_rows"], "v": VALUES, "b": [["only", "all_rows"]]}
 
 
 def trees(kind, depth=3):

@@ -51,7 +51,7 @@ def test_aspects_that_share_an_arm_share_its_training():
 
 def test_what_is_left_out_is_the_default_and_every_part():
     def names(**settings):
-        entry = SetsEntry(**settings)  # type: ignore[arg-type]
+        entry = SetsEntry(**settings)
         found = expand(Experiment("x", (entry,), MODELS, untuned=False))
         first = named.find(entry.aspect, entry.corpora[0]).arms[0]
         return [task for cell in found for task in cell.tasks if arm_of(cell) == first]
