@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     the pipe.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    QUIET.set(words[:1] == ["--quiet"])
-    words = words[QUIET.get() :]
+    QUIET.set("--quiet" in words)
+    words = [word for word in words if word != "--quiet"]  # it may stand anywhere
     try:
         if words[:1] == [evaluate.NAME]:  # lm-eval's own parser reads the rest
             status = evaluate.run(words[1:])

@@ -150,5 +150,5 @@ def test_each_command_names_the_next_until_one_needs_more(
         (line,) = (line for line in capsys.readouterr().err.splitlines() if "next: " in line)
         command = shlex.split(line.removeprefix("next: "))
     assert ends in " ".join(command)
-    assert cli.main(["--quiet", "tasks", "path"]) == 0
+    assert cli.main(["tasks", "path", "--quiet"]) == 0
     assert "next: " not in capsys.readouterr().err
