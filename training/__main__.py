@@ -26,7 +26,7 @@ _TERMINATED = 143
 
 _PACKAGES = ("torch", "transformers", "peft", "accelerate", "pydantic", "submitit")
 
-_FILE: dict[str, Any] = {"type": lambda name: Path(shipped.find(name)), "metavar": "FILE"}
+_FILE: dict[str, Any] = {"type": Path, "metavar": "FILE"}
 _OVERRIDES: dict[str, Any] = {"nargs": "*", "metavar": "key=value"}
 _EMBEDDED = ("mini", "logicnlg_mini", "totto_mini", "compmctg_mini")
 
@@ -143,12 +143,16 @@ def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
 # --- Commands ------------------------------------------------------------------------------------
 
 
+def _found(file: Path) -> Path:
+    return Path(shipped.find(str(file)))
+
+
 def _train(options: argparse.Namespace) -> None:
     # Nothing for the other commands.
     from training.config import check_path, load_config  # noqa: PLC0415
     from training.data import find_spec, sets_of  # noqa: PLC0415
 
-    config = load_config(options.config, options.overrides)
+    config = load_config(_found(options.config), options.overrides)
     check_path(config.model)
     task = find_spec(sets_of(config.data).name).task
     # Imported once the settings are known to be good: torch takes seconds.
@@ -169,7 +173,7 @@ def _run(options: argparse.Namespace) -> int:
     from training.experiments import plan, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
     only, overrides = _without_overrides(options.only, options.overrides)
-    loaded = plan.load_experiment(options.experiment, overrides)
+    loaded = plan.load_experiment(_found(options.experiment), overrides)
     if options.dry_run:
         print(run.plan(loaded, only))
         return 0
@@ -195,7 +199,7 @@ def _classifier(options: argparse.Namespace) -> None:
     from training import classifier  # noqa: PLC0415 - torch
 
     aspects, overrides = _without_overrides(options.aspect, options.overrides)
-    config = classifier.load_config(options.config, overrides)
+    config = classifier.load_config(options.config and _found(options.config), overrides)
     if "all" in aspects or not aspects:
         aspects = list(classifier.space_of(options.corpus).aspects)
     samples = classifier.read_labelled(options.corpus, options.data)

@@ -162,3 +162,6 @@ def test_shipped_files_are_found_from_any_folder_after_ones_own(tmp_path, monkey
         Path(own).touch()
         assert shipped.find(own) == own
     assert shipped.find("mini") == "mini"
+    with pytest.raises(ConfigError, match="does not exist") as caught:
+        load_config(Path(shipped.find("configs/models/smolm2.yaml")))
+    assert "are configs/models/smollm2-" in str(caught.value.remedy)
