@@ -105,10 +105,13 @@ def run_make(options: argparse.Namespace) -> None:
 
 def print_path(_: argparse.Namespace) -> None:
     """Print the folder of the task files."""
-    from spor_tasks.harness import task_files
+    from spor_tasks.harness import stubs, task_files
 
     print(visible(task_files.FOLDER))
-    then("lm_eval", "run", "--include_path", task_files.FOLDER, *_MODEL, "--tasks", "spor_mini_icl")
+    # lm-eval warns of each task that it knows twice.
+    known = stubs.registered(stubs.folder())
+    included = () if known else ("--include_path", task_files.FOLDER)
+    then("lm_eval", "run", *included, *_MODEL, "--tasks", "spor_mini_icl")
 
 
 def print_list(options: argparse.Namespace) -> None:
