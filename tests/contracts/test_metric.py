@@ -12,14 +12,7 @@ from spor_tasks.aspects import named
 from spor_tasks.core.contracts import Gap, of_twin
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import Entry, Registry, registry
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Hidden,
-    Orders,
-    Sample,
-    Triple,
-    challenge_of,
-)
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple, challenge_of
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, metric, score_info

@@ -108,13 +108,7 @@ class Fewer(Filter):
 """
 
 
-def own(
-    folder,
-    *functions,
-    write=text_of,
-    task=PLAIN,
-    **options,
-):
+def own(folder, *functions, write=text_of, task=PLAIN, **options):
     """Return what is scored of the outputs in a task with these filters."""
     (folder / "own.py").write_text(OWN, "utf-8")
     steps = [f"      - function: {function}\n" for function in functions]

@@ -6,12 +6,7 @@ import pytest
 
 from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Hidden,
-    SampleMaker,
-    Triple,
-)
+from spor_tasks.core.sample import AttributeValue, Hidden, SampleMaker, Triple
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.content import matching
 from spor_tasks.prompts.demonstrations import choose

@@ -29,12 +29,7 @@ READ = {
     "sp_programs": 2,
     "sp_search": "enough",
 }
-UNREAD = {
-    "sp_program": None,
-    "sp_verdict": None,
-    "sp_programs": 0,
-    "sp_search": "steps",
-}
+UNREAD = {"sp_program": None, "sp_verdict": None, "sp_programs": 0, "sp_search": "steps"}
 LOGS = ((-20.0, 10, -24.0, 10), (-30.0, 10, -27.0, 10), (-20.0, 10, -24.0, 20), (-9.0, 9, -9.0, 9))
 """Likelihoods and tokens of true and false texts: a win, a loss, one by sum alone, a tie."""
 

@@ -43,11 +43,7 @@ def pairs_of(texts):
 
 
 @given(pairs_of(entities), st.lists(words, max_size=9).map(" ".join), st.booleans())
-def test_units_are_where_the_slow_version_finds_them(
-    pairs,
-    text,
-    strict,
-):
+def test_units_are_where_the_slow_version_finds_them(pairs, text, strict):
     expected = slow_align.locate_ends(pairs, text, strict=strict)
     assert locate_ends(pairs, text, strict=strict) == expected
 

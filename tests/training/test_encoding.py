@@ -17,12 +17,7 @@ from training.objectives.likelihood import Likelihood
 END = 2  # of the tiny tokenizers
 PLAIN = TrainingPair("a: Output:", "Bo sang.")
 QUOTED = TrainingPair("a: Output:", '"Bo" sang.')
-STYLES = {
-    "llama": "causal",
-    "gpt2": "causal",
-    "t5": "seq2seq",
-    "bart": "seq2seq",
-}
+STYLES = {"llama": "causal", "gpt2": "causal", "t5": "seq2seq", "bart": "seq2seq"}
 
 
 def targets(row):

@@ -20,11 +20,7 @@ def run(model, name=MINI, **more):
     """Return lm-eval's results and samples of a task; ``metadata`` is that of the command line."""
     given = {"prompt_style": "causal", **more.pop("metadata", {})}
     found = simple_evaluate(
-        model=model,
-        tasks=[name],
-        task_manager=task_files.manager(given),
-        log_samples=True,
-        **more,
+        model=model, tasks=[name], task_manager=task_files.manager(given), log_samples=True, **more
     )
     found["samples"][name].sort(key=lambda sample: sample["doc_id"])
     return found

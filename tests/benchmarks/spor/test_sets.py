@@ -21,13 +21,7 @@ from spor_tasks.core import codec, files
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Hidden,
-    Orders,
-    SampleMaker,
-    SetName,
-)
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, SampleMaker, SetName
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
