@@ -44,22 +44,6 @@ def test_shares_are_of_all_outputs():
     assert shares(*((sample(), text) for text in texts)) == (40, 60)
 
 
-SENTENCES = {
-    "the average number of coins is above 13 .": True,  # 13.67
-    "the average number of coins is above 14 .": False,
-    "most of the bakers have fewer than 12 coins .": False,  # one of three
-    "only Cy has more than 12 coins .": True,  # Bo has 12
-    "every baker has more than twenty coins .": None,
-    "Bo has NaN more coins than Ann .": None,
-}
-
-
-@pytest.mark.parametrize("text", SENTENCES)
-def test_a_sentence_is_true_false_or_not_of_the_language(text):
-    read = meaning(text, TABLE)
-    assert (read and read.true) is SENTENCES[text]
-
-
 def test_the_program_of_an_output_is_logged():
     program = "eq{count{filter_eq{all_rows; town; Selby}}; 3}"
     values, details = TRUTH.judge_one(sample(), "Selby has three of the bakers .")

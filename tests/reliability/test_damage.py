@@ -71,6 +71,7 @@ NAMED = {
     (READERS[1], "an empty file"): "rows:1",
     ("tasks make FILE --out out", "an endless device"): "/dev/zero",
 }
+TRAINING = "training run configs/experiments/mini.yaml --dry-run"
 NO_FILE = {"tasks path", "tasks list", "tasks show", "tasks register", "training demo"}
 
 
@@ -167,7 +168,7 @@ def test_pipes_of_the_shell_are_read_and_a_device_is_not_replaced(refused):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("command", ["tasks path", "tasks list"])
+@pytest.mark.parametrize("command", ["tasks path", "tasks list", TRAINING])
 def test_output_that_nothing_takes_is_one_error(command, refused):
     with Path("/dev/full").open("w") as full, redirect_stdout(full):
         assert "standard output: [Errno 28]" in refused(command)

@@ -21,7 +21,6 @@ from training import lora
 from training.bases import load_base
 from training.batches import load_batch, target_loss
 from training.config import ModelConfig, load_config, settings_sha256, shared_settings
-from training.encoding import Rows
 from training.identity import versions
 from training.settings import to_dict
 
@@ -169,13 +168,6 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
     settings = json.loads((folder / "adapter_config.json").read_bytes())
     assert settings["target_modules"] == sorted(settings["target_modules"])
     assert (settings["r"], settings["lora_alpha"], settings["lora_dropout"]) == (8, 32.0, 0)
-
-
-def test_pairs_steps_and_prompts_that_lose_their_end_are_counted(caplog):
-    with caplog.at_level(logging.INFO):
-        lora._log_plan(Rows((), too_long=0, cut=3), [])
-    cut = "3 prompts are too long and lose the end of their table"
-    assert caplog.messages == ["0 training pairs, 0 steps", cut]
 
 
 @pytest.mark.parametrize(("limit", "length"), [("null", 256), ("1000", 256), ("150", 100)])

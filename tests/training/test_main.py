@@ -16,14 +16,6 @@ from training.experiments.plan import expand
 from training.settings import dump_settings
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_output_that_nothing_can_take_is_an_error(monkeypatch, capsys):
-    with Path("/dev/full").open("w") as full:
-        monkeypatch.setattr(sys, "stdout", full)
-        assert main(["run", str(REPOSITORY / "configs/experiments/mini.yaml"), "--dry-run"]) == 2
-    assert "error: standard output: [Errno 28]" in capsys.readouterr().err
-
-
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda x: None if x == "peft" else find(x))
