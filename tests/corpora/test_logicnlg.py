@@ -21,8 +21,6 @@ from spor_tasks.corpora.logicnlg.linearize import (
     linearize,
     linked_columns,
     published,
-    table_of,
-    typed_table,
 )
 from spor_tasks.corpora.logicnlg.linking import Linker
 from spor_tasks.corpora.logicnlg.runs import plain
@@ -278,16 +276,3 @@ def test_links_are_mostly_those_of_the_published_code(logicnlg_dir, golden_dir):
         equal.update(name for name, agree in agrees.items() if agree)
         equal["all"] += all(agrees.values())
     assert equal == {"normalized": 323, "links": 314, "sentence": 343, "buffers": 357, "all": 310}
-
-
-@pytest.mark.soak
-def test_about_half_of_the_columns_and_templates_are_those_of_the_data(samples):
-    equal, linkers = Counter[str](), dict[str, Linker]()
-    for each in samples["val"]:
-        name, title = str(each.about("name")), str(each.about("title"))
-        linker = linkers.setdefault(name, Linker(table_of(each), typed_table(each), title))
-        linked, of_data = linker.link(each.target), linked_columns(each)
-        equal["columns"] += set(linked.columns) == set(of_data)
-        equal["in order"] += linked.columns == of_data
-        equal["templates"] += linked.template == each.about("template")
-    assert equal == {"columns": 2332, "in order": 2315, "templates": 2213}

@@ -101,12 +101,13 @@ def slow_perplexity(of):
 def test_resampled_scores_are_those_of_the_samples_drawn():
     """The slow way: write down the samples of each cluster that is drawn, and score these."""
     of, nothing = texts(1), column([math.nan] * 120)
-    columns = [*COLUMNS, perplexity(1), nothing]
+    means = [*COLUMNS, COLUMNS[0].less(COLUMNS[2])]
+    columns = [*means, perplexity(1), nothing]
     scores = sig.resampled_scores(columns, CLUSTERS, seed=4, resamples=20)
     draws = np.random.default_rng(4).integers(0, 50, (20, 50))
     for drawn, found in zip(draws, scores, strict=True):
         samples = np.concatenate([np.flatnonzero(cluster == CLUSTERS) for cluster in drawn])
-        expected = [each.take(samples).value for each in COLUMNS]
+        expected = [each.take(samples).value for each in means]
         perplex = slow_perplexity([of[i] for i in samples])
         assert found == pytest.approx([*expected, perplex, math.nan], nan_ok=True)
 
@@ -308,13 +309,3 @@ def test_equal_systems_are_called_different_as_seldom_as_p_says(seeds):
         naive += p < 0.05
     assert alarms <= 0.07 * trials  # where 5 % are nominal
     assert naive > 0.14 * trials
-
-
-def test_a_large_difference_is_found_over_three_seeds():
-    rng = np.random.default_rng(1)
-    found = 0
-    for _ in range(50):
-        one, other = runs(rng, 3, 500, 0.5), runs(rng, 3, 500, 0.5)
-        better = [column(run.each + 6) for run in one]
-        found += sig.over_runs([better, other], np.arange(500)).p < 0.05
-    assert found >= 45
