@@ -67,6 +67,7 @@ def test_the_list_has_the_samples_that_filters_and_kinds_of_error_leave(open_pag
         kind(page, name)
         assert number.endswith(str(count(page)))
     kind(page, "empty")
+    expect(page.locator("#meaning")).to_have_text("The output has no words.")
     expect(page.locator("#sample .none").first).to_be_visible()
     assert set(page.locator(".row .text").all_inner_texts()) <= {"", "no output"}
 
@@ -220,6 +221,8 @@ def test_the_page_fits_every_screen_and_what_it_has_is_named(open_page):
         page = open_page(f"#{test}", size)
         expect(page.locator("#sample .output").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    difference = page.locator("#tables td.difference").first.bounding_box()
+    assert difference["x"] + difference["width"] <= PHONE[0]
     page.locator(".row").nth(1).click()  # on a phone a sample opens below the list
     expect(page.locator("#sample .head h3")).to_be_in_viewport()
     first, second = (page.locator(".outputs").nth(number).bounding_box() for number in range(2))
