@@ -26,7 +26,7 @@ class Shot(NamedTuple):
 
 
 SHOTS = (
-    Shot("top"),
+    Shot("top", size=(1280, 960)),
     Shot("samples", "#samples", "#arm=atom&order=gap"),
     Shot("dark", "#samples", "#arm=combination&kind=3", scheme="dark"),
     Shot("phone", "#samples", size=(390, 800)),
