@@ -36,6 +36,8 @@ def demonstrate(
         SporError: the results cannot be compared.
     """
     started = time.perf_counter()
+    # Nothing here is compiled, but bitsandbytes, where it is installed, would load the compiler.
+    os.environ.setdefault("TORCHDYNAMO_DISABLE", "1")
     base = f"model.path={os.path.relpath(BASES / corpus)}"
     file = Path(shipped.find(f"configs/experiments/{corpus.replace('_', '-')}.yaml"))
     # All adapters here are the demo's own, so those of another base may be replaced.

@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -14,6 +15,9 @@ _PACKAGES = (
 )
 
 
+_version = cache(version)  # each look at a cell asks for all of them
+
+
 def versions(model: ModelConfig | None = None) -> dict[str, str]:
     """Return the versions of the packages that can change what training gives, on this base."""
     packages: tuple[str, ...] = _PACKAGES
@@ -21,7 +25,7 @@ def versions(model: ModelConfig | None = None) -> dict[str, str]:
         from spor_tasks.evaluation import quantization  # noqa: PLC0415 - torch, which takes seconds
 
         packages = (*_PACKAGES, quantization.PACKAGE) if quantization.is_installed() else _PACKAGES
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
 def identity(

@@ -52,15 +52,17 @@ _SAVED = ("losses", "scores", "best", "seconds")
 class Run:
     """The state of a run.
 
-    ``losses`` has a loss for each step, ``scores`` the scores of each judged epoch, and ``best``
-    the weights after the epoch that is best by ``metric``. ``counts`` holds an objective's counts,
-    and ``team`` is the processes that share a step.
+    ``weights`` are the trained ones, by name. ``losses`` has a loss for each step, ``scores`` the
+    scores of each judged epoch, and ``best`` the weights after the epoch that is best by
+    ``metric``. ``counts`` holds an objective's counts, and ``team`` is the processes that share a
+    step.
     """
 
     model: Model
     settings: OptimizationConfig
     metric: str = "parent"
     team: PartialState = field(default_factory=processes.join)
+    weights: dict[str, torch.nn.Parameter] = field(init=False)
     optimizer: torch.optim.Optimizer = field(init=False)
     losses: list[float] = field(default_factory=list)
     scores: list[Scores] = field(default_factory=list)
@@ -69,14 +71,9 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        named = self.model.named_parameters()
+        self.weights = {name: weight for name, weight in named if weight.requires_grad}
         self.optimizer = optimizer(self.weights, self.settings)
-
-    @property
-    def weights(self) -> dict[str, torch.nn.Parameter]:
-        """The trained weights, by name."""
-        return {
-            name: weight for name, weight in self.model.named_parameters() if weight.requires_grad
-        }
 
     @property
     def rate(self) -> float:
