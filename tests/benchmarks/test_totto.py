@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 import yaml
-from lm_eval import simple_evaluate
 
 from spor_tasks import report
 from spor_tasks.benchmarks.totto.benchmark import TOTTO
@@ -22,6 +21,7 @@ from spor_tasks.report import tables
 from spor_tasks.report.document import Document, csv_text, plain_text
 from tests.support import cell_runs, golden, table_runs
 from tests.support.pages import python_example
+from tests.support.scripted import simple
 
 
 def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone():
@@ -52,15 +52,9 @@ def real(totto_dir, folder):
     return folder
 
 
-def run(*names, **more):
-    return simple_evaluate(
-        model="dummy", tasks=list(names), task_manager=task_files.manager({}), **more
-    )
-
-
 @pytest.mark.usefixtures("real")
 def test_the_result_has_the_digest_of_the_test_set_that_no_file_names():
-    result = run("totto")
+    result = simple("dummy", "totto")
     metadata, scores = result["configs"]["totto"]["metadata"], result["results"]["totto"]
     test = TOTTO.load(SetName("totto", "totto", "published")).test
     assert metadata["test_sha256"] == digest(test.samples)
@@ -83,7 +77,7 @@ def test_samples_of_the_test_set_become_a_submission(real):
 
 def test_demonstrations_are_of_the_training_set(real, totto_dir):
     shutil.copy(totto_dir / "train_sample.jsonl", real / "totto_train_data.jsonl")
-    result = run("totto_icl_train", num_fewshot=2, log_samples=True)
+    result = simple("dummy", "totto_icl_train", num_fewshot=2, log_samples=True)
     prompt = result["samples"]["totto_icl_train"][0]["arguments"][0][0]
     assert prompt.count("<table>") == 3
 

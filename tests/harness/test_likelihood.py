@@ -5,17 +5,15 @@ from functools import cache
 
 import pytest
 import torch
-from lm_eval import simple_evaluate
 from lm_eval.models.huggingface import HFLM
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.sample import Contrast, challenge_of
-from spor_tasks.harness import task_files
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.prompts.styles import prompts_of
-from tests.support.scripted import evaluate_folder, load
+from tests.support.scripted import evaluate_folder, load, simple
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
 RIVALS = "compmctg_mini_discrimination"
@@ -119,9 +117,7 @@ def test_in_context_both_sides_follow_the_same_demonstrations():
 
 
 def test_a_model_without_a_tokenizer_here_is_scored_without_tokens():
-    manager = task_files.manager({})
-    found = simple_evaluate(model="dummy", tasks=[PAIRS], task_manager=manager, limit=3)
-    scores = found["results"][PAIRS]
+    scores = simple("dummy", PAIRS, limit=3)["results"][PAIRS]
     assert "adv_acc,none" not in scores
     assert 0 <= scores["adv_acc_byte,none"] <= 100
     assert math.isnan(scores["adv_acc_distinct,none"])

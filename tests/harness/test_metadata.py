@@ -7,6 +7,7 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import SporError
+from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import metrics_for
@@ -20,15 +21,10 @@ MAIN, CWIO, ORDERS = (
 )
 TABLES, CELLS, CODES = "logicnlg_mini", "totto_mini", "compmctg_mini_holdout"
 SPECS = {spec.task: spec for spec in named.available()}
-ATTRIBUTES = {
-    "sentiment": ("Negative", "Positive"),
-    "tense": ("Past", "Present"),
-    "topic": ("Food", "Music", "Travel"),
-}
 
 
 def classifiers(folder):
-    for attribute, values in ATTRIBUTES.items():
+    for attribute, values in SPACE.aspects.items():
         save_bert(folder / attribute, values)
     return str(folder)
 

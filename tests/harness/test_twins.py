@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from lm_eval import simple_evaluate
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
@@ -15,6 +14,7 @@ from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
 from spor_tasks.prompts import exchanged
 from spor_tasks.twins import Untwinned
+from tests.support.scripted import simple
 
 PARTS = {"systematicity": None, "order_invariance": "main", "rule_learnability": None}
 
@@ -159,14 +159,8 @@ def evaluated(task, baseline):
     if host.IS_NEW:
         pytest.skip("lm-eval 0.5 evaluates tasks by name only, and these are made here")
     register_models()
-    return simple_evaluate(
-        model="spor-baseline",
-        model_args={"model": f"baseline:{baseline}"},
-        tasks=[task],
-        task_manager=task_files.manager(),  # that of all tasks takes 15 seconds
-        limit=6,
-        bootstrap_iters=0,
-    )
+    settings = {"model_args": {"model": f"baseline:{baseline}"}, "limit": 6, "bootstrap_iters": 0}
+    return simple("spor-baseline", task, **settings)
 
 
 @pytest.mark.parametrize("aspect", PARTS)

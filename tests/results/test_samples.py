@@ -1,35 +1,16 @@
 """Reading lm-eval's sample files."""
 
+from dataclasses import replace
+
 import pytest
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.results import runs, samples
+from tests.support.invented_runs import copying, ordered, town
 from tests.support.result_files import sample_row, write_result, write_samples
 from tests.support.strategies import changed
 
-PLAIN = Sample(
-    id="plain",
-    corpus="invented",
-    units=(Triple("Greyport", "sea", "Cold_Sound"),),
-    references=("Greyport is by the Cold Sound.", "The Cold Sound is the sea of Greyport."),
-    context={"category": "Harbour"},
-)
-ORDERED = Sample(
-    id="ordered",
-    corpus="invented",
-    units=(AttributeValue("food", "Basque"), AttributeValue("area", "quayside")),
-    references=("The Gull serves Basque food by the quayside.",),
-    context={"name": "The Gull"},
-    challenge=Orders(((1, 0), (0, 1)), ((0, 1),)),
-)
-HIDDEN = Sample(
-    id="hidden",
-    corpus="invented",
-    units=(Triple("Entity 1", "sea", "Cold_Sound"),),
-    references=(),
-    challenge=Hidden((("Greyport", "Entity 1"),)),
-)
+PLAIN, ORDERED, HIDDEN = town(0), ordered(0), replace(copying(0), references=())
 PARENT = {"parent": 12.5, "parent_full_table": 25}
 DAMAGED = r"jsonl:{}: is not a sample of our tasks"
 
@@ -51,7 +32,7 @@ def test_a_line_becomes_a_record(tmp_path):
     record, after_demonstrations = file.records()
     assert (record.run, record.sample) == (file.run, PLAIN)
     assert record.inputs == record.contexts
-    assert record.inputs[0].endswith("<tail> Cold Sound Output:")
+    assert record.inputs[0].endswith("<tail> Old Basin Output:")
     assert (record.outputs, record.scored) == ((output,), ("Greyport: Cold Sound.",))
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
     assert record.prompt_sha256 == "f" * 64

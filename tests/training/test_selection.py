@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from lm_eval import simple_evaluate
 from safetensors.torch import load_file
 
 from spor_tasks.aspects import named
@@ -15,8 +14,8 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.corpora.embedded import MINI
-from spor_tasks.harness import task_files
 from tests.support.rows import write_rows
+from tests.support.scripted import evaluate_folder
 from training import selection
 from training.config import DataConfig, SelectionConfig
 from training.data import sets_of
@@ -214,16 +213,9 @@ def test_an_epoch_s_score_is_that_of_the_task(tune):
     settings += ("data.corpus=mini", f"model.path={BASES / 'mini'}")
     output = tune(*settings, pair=few).folder
     (scores,) = read_manifest(output)["selection"]["scores"]
-    arguments = {"pretrained": str(BASES / "mini"), "peft": str(output)}
-    result = simple_evaluate(
-        model="spor-hf",
-        model_args={**arguments, "device": "cpu"},
-        tasks=["spor_systematicity_mini"],
-        task_manager=task_files.manager(arguments, model_type="spor-hf", allow_split_mismatch=True),
-        limit=4,
-        batch_size=4,
-        bootstrap_iters=0,
-    )
+    settings = {"model_args": {"peft": str(output)}, "metadata": {"allow_split_mismatch": True}}
+    settings |= {"limit": 4, "batch_size": 4, "gen_kwargs": {}}
+    result = evaluate_folder(BASES / "mini", "spor_systematicity_mini", model="spor-hf", **settings)
     found = result["results"]["spor_systematicity_mini"]
     assert scores == pytest.approx({name: found[f"{name},none"] for name in scores})
     assert 0 < scores["parent"] < 50, "that of the base is 54"

@@ -5,13 +5,12 @@ from statistics import fmean
 from zlib import crc32
 
 import pytest
-from lm_eval import simple_evaluate
 
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import prompts_of
-from tests.support.scripted import ScriptedLM
+from tests.support.scripted import ScriptedLM, simple
 
 MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
 
@@ -19,9 +18,7 @@ MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
 def run(model, name=MINI, **more):
     """Return lm-eval's results and samples of a task; ``metadata`` is that of the command line."""
     given = {"prompt_style": "causal", **more.pop("metadata", {})}
-    found = simple_evaluate(
-        model=model, tasks=[name], task_manager=task_files.manager(given), log_samples=True, **more
-    )
+    found = simple(model, name, manager=task_files.manager(given), **more)
     found["samples"][name].sort(key=lambda sample: sample["doc_id"])
     return found
 
