@@ -12,7 +12,7 @@ from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
 from spor_tasks.results import statistics as sig
-from spor_tasks.results.clusters import clusters_of, common, freedom_of
+from spor_tasks.results.clusters import clusters_of, freedom_of
 from tests.support.damage import SOAK
 from tests.support.scores import interval
 
@@ -127,19 +127,6 @@ def test_exchanges_of_totals_are_those_of_the_texts():
     (found,) = sig.randomization_p_values([pair], CLUSTERS, seed=3, resamples=200)
     assert found == pytest.approx((extreme + 1) / 201, abs=0.02)  # its effects are derivatives
     assert 1 / 201 < found < 1
-
-
-def test_an_interval_a_comparison_and_an_estimate_of_totals_agree():
-    one, other = perplexity(1), perplexity(2, loss=2.1)
-    (kept,), clusters = common([one], CLUSTERS)
-    drawn = sig.resampled_scores([kept], clusters)
-    assert interval(one, CLUSTERS) == sig.percentile_interval(drawn[:, 0])
-    estimate = sig.over_runs([[one]], CLUSTERS)
-    assert estimate.value == pytest.approx(one.value)
-    assert estimate.error == pytest.approx(drawn.std(), rel=0.05)
-    compared = sig.difference(one, other, CLUSTERS)
-    assert compared.p == pytest.approx(sig.over_runs([[one], [other]], CLUSTERS).p, abs=0.02)
-    assert compared.interval.low < compared.value < compared.interval.high
 
 
 def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more():
