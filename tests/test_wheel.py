@@ -19,13 +19,17 @@ def wheel(tmp_path_factory):
     return path
 
 
-def test_the_wheel_holds_the_package_alone_with_its_data(wheel):
+def test_the_wheel_holds_both_packages_with_their_data(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"spor_tasks"}
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {
+        "spor_tasks",
+        "training",
+    }
     data = [path for path in (REPOSITORY / "spor_tasks").rglob("*") if path.is_file()]
     shipped = {str(path.relative_to(REPOSITORY)) for path in data if "__pycache__" not in str(path)}
     assert shipped <= names
     assert {"spor_tasks/tasks/spor/_base", "spor_tasks/tasks/spor/README.md"} < shipped
+    assert "training/configs/models/mini.yaml" in names
 
 
 def test_the_citation_names_the_version_that_is_built(wheel):
