@@ -16,8 +16,8 @@ from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.sample import Sample, Split, sides, views
 from spor_tasks.evaluation import baselines
 from spor_tasks.evaluation.baselines import Baseline, TextsByUnits
+from spor_tasks.evaluation.outputs import output_fields
 from spor_tasks.evaluation.run import Arguments, Evaluator
-from spor_tasks.evaluation.scoring import output_fields
 from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.documents import HELD_OUT
 from spor_tasks.harness.plan import sets_of
