@@ -44,7 +44,7 @@ Evaluate models on tasks of this package, which `spor tasks list` names, or of l
 _OWN = """\
 Its types of models, for --model: spor-hf (transformers; alone searches with beams) and spor-vllm.
 Its settings, for --metadata: prompt_style, fewshot_arm, split, held_out_reference,
-allow_split_mismatch, and facts_model, nli_model or bleurt_model with a classifier."""
+limit_evenly, allow_split_mismatch, and facts_model, nli_model or bleurt_model with a classifier."""
 
 
 def add(commands: Commands) -> None:

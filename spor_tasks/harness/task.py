@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
 from typing import Any, cast
@@ -66,6 +66,8 @@ class SporTask(host.HostTask):
     - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
     - ``held_out_reference=true``: remove the first reference from each sample, and leave out
       samples without another, so that a human text can be scored like an output;
+    - ``limit_evenly=true``: take the samples of ``--limit`` from the whole test set, evenly spaced;
+      neighbours are of equal size or share entities, so the first are no fair part of it;
     - ``facts_model``, ``nli_model``, ``bleurt_model``: a classifier on the disk or the hub; tasks
       that report ``facts``, ``nli_acc`` or ``bleurt`` then score it. ``_format``, ``_label``,
       ``_device`` and ``_batch_size`` in place of ``_model`` are as in
@@ -100,6 +102,7 @@ class SporTask(host.HostTask):
         self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
         self._holds_out = is_on(metadata, "held_out_reference")
+        self._limits_evenly = is_on(metadata, "limit_evenly")
         self._has_icl_arm = "icl_arm" in metadata
         asks_likelihoods = config["output_type"] == "loglikelihood"
         self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
@@ -134,6 +137,7 @@ class SporTask(host.HostTask):
             "packages": backends.package_versions(),
             "prompt_style": self._style,
             "held_out_reference": self._holds_out,
+            "limit_evenly": self._limits_evenly,
             "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
             "declared": declaration(plan.spec),
             "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
@@ -172,6 +176,13 @@ class SporTask(host.HostTask):
         super().set_config(key, value, update)
         if key == "num_fewshot":
             self.download()
+
+    def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - passed on
+        """Yield numbered documents; with ``limit_evenly`` a limit spreads over all of them."""
+        count = len(self.eval_docs)
+        if limit and limit < count and self._limits_evenly:
+            kwargs["samples"] = [number * count // limit for number in range(limit)]
+        yield from super().doc_iterator(limit=limit, **kwargs)
 
     def fewshot_docs(self) -> None:
         """Return nothing: an arm is read only when a prompt needs demonstrations."""

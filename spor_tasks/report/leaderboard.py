@@ -55,6 +55,7 @@ _SAME_TEST = (
     "n",
     "num_fewshot",
     "held_out_reference",
+    "limit_evenly",
     "shown_arm",
     "demonstrations_sha256",
     "fewshot_seed",

@@ -98,6 +98,7 @@ class Facts(msgspec.Struct):
     demonstrations_sha256: str | None
     declared: dict[str, Any]
     held_out_reference: bool = False
+    limit_evenly: bool = False
     generation: dict[str, Any] = {}
     test_samples: int = 0
     thinking: bool | None = None

@@ -67,7 +67,7 @@ class EvaluationConfig:
     ``beam5`` and ``beam4`` are the decodings of the SPOR and ToTTo papers; where sets have no such
     tasks, their own are taken. ``dtype`` and ``threads`` (of the CPU) are by default those of the
     training, and ``device`` is lm-eval's choice. ``limit`` evaluates only that many samples of each
-    task: such scores are not results.
+    task, evenly spaced: such scores are no results on the test set.
     """
 
     decoding: Literal["greedy", "beam4", "beam5"] = "greedy"

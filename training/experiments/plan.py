@@ -165,6 +165,7 @@ def _trained(
         arguments={**loaded.arguments, "dtype": dtype},
         options={"limit": experiment.evaluation.limit},
         training=config if training else None,
+        metadata=_limited(experiment),
         threads=experiment.evaluation.threads or config.optimization.threads,
     )
 
@@ -204,9 +205,14 @@ def _shown(experiment: Experiment, model: ShownModel, spec: SetSpec, arm: str, t
             "num_fewshot": settings.shots,
             "apply_chat_template": settings.chat_template,
         },
-        metadata={key: value for key, value in facts.items() if value},
+        metadata={key: value for key, value in facts.items() if value} | _limited(experiment),
         threads=experiment.evaluation.threads or 1,
     )
+
+
+def _limited(experiment: Experiment) -> dict[str, Any]:
+    """Return the setting by which a limit takes samples from the whole test set."""
+    return {"limit_evenly": True} if experiment.evaluation.limit else {}
 
 
 def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
