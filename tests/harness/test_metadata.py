@@ -120,6 +120,25 @@ def test_bad_metadata_fails(task, metadata, fault, remedy):
     assert remedy in str(caught.value.remedy)
 
 
+@pytest.mark.parametrize(
+    ("limit", "evenly", "numbers"),
+    [
+        (4, True, (0, 67, 135, 203)),
+        (3, True, (0, 90, 180)),
+        (4, False, (0, 1, 2, 3)),
+        (500, True, range(271)),
+    ],
+)
+def test_a_limit_takes_the_first_samples_or_evenly_spaced_ones(limit, evenly, numbers):
+    manager = task_files.manager({"limit_evenly": evenly})
+    found = evaluate(ScriptedLM(half_right), MAIN, manager=manager, limit=limit)
+    samples = named.load("order_invariance", "mini", part="main").test.samples
+    assert len(samples) == 271
+    logged = [row["doc"]["id"] for row in found["samples"][MAIN]]
+    assert logged == [samples[number].id for number in numbers]
+    assert found["n-samples"][MAIN] == {"original": 271, "effective": len(numbers)}
+
+
 def test_scores_without_resampling_have_no_standard_error():
     listed = [each["metric"] for each in adapt.metric_list(["dist_3", "totto_bleu"])]
     assert listed == ["dist_3", "totto_bleu", "totto_bleu_stderr"]
