@@ -14,8 +14,9 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
+from spor_tasks.results.grid import Grid, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, by_metric, section_title
+from spor_tasks.results.tables import by_metric
 
 
 class DeclaredSets:

@@ -20,10 +20,10 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.views import AS_IS, category_of, run_name, sample_views, view_of
+from spor_tasks.results.grid import full_title
 from spor_tasks.results.rows import PLAIN, prompt_in_words
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import Record, SampleFile
-from spor_tasks.results.tables import full_title
 
 SIZE = 1000
 """Samples in a chunk."""

@@ -16,10 +16,10 @@ from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.report.document import Document
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import clusters_of
+from spor_tasks.results.grid import Grid, Line, label
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import Record, alone, find
-from spor_tasks.results.tables import Grid, Line, label
 
 
 @dataclass(frozen=True, slots=True)

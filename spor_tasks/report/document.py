@@ -21,8 +21,8 @@ from msgspec import to_builtins
 
 from spor_tasks.core.files import atomic_write, writing
 from spor_tasks.core.visible import visible
+from spor_tasks.results.grid import Content, Grid, Line
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.tables import Content, Grid, Line
 
 SCHEMA = 2
 """The version of what is written as JSON."""

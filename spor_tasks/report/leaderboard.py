@@ -15,10 +15,7 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends
 from spor_tasks.results.evidence import SystemPair, p_values
-from spor_tasks.results.rows import Cell, Comparison, prompt_in_words
-from spor_tasks.results.runs import Problem
-from spor_tasks.results.systems import in_words
-from spor_tasks.results.tables import (
+from spor_tasks.results.grid import (
     Grid,
     Line,
     Notes,
@@ -29,6 +26,9 @@ from spor_tasks.results.tables import (
     samples_text,
     source_text,
 )
+from spor_tasks.results.rows import Cell, Comparison, prompt_in_words
+from spor_tasks.results.runs import Problem
+from spor_tasks.results.systems import in_words
 
 LEVEL = 0.05
 """Two systems differ if p is below this, with Holm's adjustment for all pairs of the board."""

@@ -27,10 +27,10 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.evidence import interval
+from spor_tasks.results.grid import full_title, interval_text
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.statistics import RESAMPLES
-from spor_tasks.results.tables import full_title, interval_text
 
 KIND = "export"
 """The kind of problems with what is published."""

@@ -18,9 +18,9 @@ from spor_tasks.aspects.named import group_title
 from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.document import html_text
+from spor_tasks.results.grid import label, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
-from spor_tasks.results.tables import label, section_title
 
 _INK = "currentColor"
 _MOST_ROWS = 60  # that a plot can have and be read

@@ -8,8 +8,8 @@ from typing import Protocol
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import Sets
 from spor_tasks.core.registry import registry
+from spor_tasks.results.grid import Grid
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid
 
 
 class Benchmark(Sets, Protocol):

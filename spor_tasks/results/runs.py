@@ -1,6 +1,5 @@
 """lm-eval's result files, read into typed runs that say what may be compared with what."""
 
-import json
 import math
 import operator
 import os
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
+from spor_tasks.results import signatures
 from spor_tasks.results.declared import spec_of
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.schema import (
@@ -20,16 +20,12 @@ from spor_tasks.results.schema import (
     Model,
     ResultFile,
     TaskFile,
-    flat,
     model_name,
     typed,
 )
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
-
-# Facts about chats that lm-eval writes outside of the tasks.
-_CHAT = ("chat_template_sha", "system_instruction_sha")
 
 _NOT_OURS = "is not a result file of this version: "
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
@@ -285,10 +281,10 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         prompts_cut=model.prompts_cut.get(name),
         signature={
             "task": comparison,
-            **_signature(config, model, content, shown_arm, is_tuned=adapter is not None),
+            **signatures.signature(config, model, content, shown_arm, is_tuned=adapter is not None),
             "n": str(counts.effective),
         },
-        training=_training(adapter, facts.arms) if adapter else {},
+        training=signatures.training(adapter, facts.arms) if adapter else {},
         versions={
             package: version
             for package, version in facts.packages.items()
@@ -303,54 +299,6 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     )
 
 
-def _signature(
-    config: Config,
-    model: Model,
-    content: Mapping[str, Any],
-    shown_arm: str | None,
-    *,
-    is_tuned: bool,
-) -> dict[str, str]:
-    """Return the settings of a task that can change its scores."""
-    facts, is_chosen = config.metadata.spor, bool(config.metadata.icl_arm)
-    return {
-        "version": str(config.metadata.version),
-        "spor_tasks": facts.spor_tasks,
-        "lm_eval": str(facts.packages["lm_eval"]),
-        "test_sha256": config.metadata.test_sha256,
-        "prompt_style": facts.prompt_style,
-        "num_fewshot": str(config.num_fewshot),
-        "held_out_reference": str(facts.held_out_reference),
-        "limit_evenly": str(facts.limit_evenly),
-        **facts.judges,
-        "shown_arm": str(shown_arm if is_tuned else None),
-        # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.
-        "demonstrations_sha256": str(facts.demonstrations_sha256 if is_chosen else None),
-        "fewshot_seed": str(model.fewshot_seed if shown_arm and not is_chosen else None),
-        **{fact: str(content.get(fact)) for fact in _CHAT},
-        # Without a chat it has no effect, and is true or null as lm-eval was called.
-        "fewshot_as_multiturn": str(
-            content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
-        ),
-        "generation": json.dumps(_generation(config), sort_keys=True),
-        "thinking": str(facts.thinking),
-        "backend": model.model,
-        # The type of the weights as they were loaded, if the backend states it.
-        "dtype": str(model.model_dtype or model.arguments.get("dtype")).removeprefix("torch."),
-        "quantization": model.quantized,
-    }
-
-
-def _generation(config: Config) -> dict[str, Any]:
-    """Return the settings of generation, with those of the checkpoint that acted.
-
-    Each model has token ids of its own.
-    """
-    resolved = config.metadata.spor.generation.items()
-    acted = {key: value for key, value in resolved if not key.endswith("_token_id")}
-    return {**config.generation_kwargs, **acted}
-
-
 def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[str, str]:
     """Return the task without the arm that it shows, and how it asks.
 
@@ -363,18 +311,6 @@ def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[s
     if task in {spec.task_name(arm or None, decoding), spec.task_name(decoding=decoding)}:
         return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
     return comparison, comparison
-
-
-def _training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:
-    """Return how an adapter was trained, except for the seed and the arm."""
-    digests = adapter.arm_sha256, arms.get(str(adapter.arm))
-    return {
-        **flat(adapter.settings or {}),
-        "pairs": str(adapter.pairs),
-        "violations": "; ".join(adapter.violations or ["none"]),
-        "base_sha256": str((adapter.base_model or {}).get("sha256")),
-        "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
-    }
 
 
 def _scores(

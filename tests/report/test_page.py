@@ -27,8 +27,8 @@ from spor_tasks.report.browser import browse
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import template
 from spor_tasks.report.plots import draw
+from spor_tasks.results.grid import Grid
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.tables import Grid
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of
 from tests.support.invented_runs import EVIL_MODEL, HOSTILE, town

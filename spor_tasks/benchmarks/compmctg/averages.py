@@ -15,8 +15,8 @@ from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
+from spor_tasks.results.grid import Grid, Line, Notes, Number
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, Line, Notes, Number
 
 _DATASETS = tuple(space.name for space in PUBLISHED)
 _WITHOUT_ACD = frozenset(space.name for space in PUBLISHED if not splits.shipped(space, "acd"))

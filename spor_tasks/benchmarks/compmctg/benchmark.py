@@ -15,8 +15,8 @@ from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
+from spor_tasks.results.grid import Grid
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid
 
 
 class CompMCTG(DeclaredSets):

@@ -8,8 +8,9 @@ from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.groups import HALVES
+from spor_tasks.results.grid import Grid, full_title, label, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Column, Grid, by_metric, full_title, label, section_title
+from spor_tasks.results.tables import Column, by_metric
 
 
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:

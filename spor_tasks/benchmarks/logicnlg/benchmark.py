@@ -22,8 +22,9 @@ from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
+from spor_tasks.results.grid import Grid, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, by_metric, section_title
+from spor_tasks.results.tables import by_metric
 from spor_tasks.text.filters import SEPARATOR
 
 _VARIANTS: dict[str, Variant] = {"spaced": "spaced", "full_table": "full_table"}

@@ -11,8 +11,9 @@ from spor_tasks.benchmarks.spor import released, strict, tables, twins
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora import sources
+from spor_tasks.results.grid import Grid
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, by_arm
+from spor_tasks.results.tables import by_arm
 
 
 def _spec(benchmark: str, name: SetName, **fields: Any) -> SetSpec:  # noqa: ANN401 - any field

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from spor_tasks.core.contracts import Gap, without_twin
+from spor_tasks.results.grid import Grid, full_title, label, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid, by_metric, full_title, label, section_title
+from spor_tasks.results.tables import by_metric
 
 _PARTS = ("main", "cwio", "performance")  # of order invariance, in the paper's order
 _PERFORMANCE = {

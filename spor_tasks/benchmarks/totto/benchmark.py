@@ -16,8 +16,8 @@ from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
 from spor_tasks.corpora.totto.linearize import Variant, in_variant
+from spor_tasks.results.grid import Grid
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Grid
 
 
 class ToTTo(DeclaredSets):

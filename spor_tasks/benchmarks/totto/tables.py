@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from spor_tasks.core.contracts import Gap
 from spor_tasks.metrics.groups import group_of
+from spor_tasks.results.grid import Grid, full_title, label, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Column, Grid, by_metric, full_title, label, section_title
+from spor_tasks.results.tables import Column, by_metric
 
 _PUBLISHED = ("totto_bleu", "totto_parent")
 _REAL = ("totto_bleu_real", "totto_parent_real")

@@ -1,0 +1,136 @@
+"""A table before any format: cells, lines, their sections, and the texts in them."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from spor_tasks.core.contracts import SetSpec
+from spor_tasks.metrics.base import score_info
+from spor_tasks.results.rows import Comparison
+from spor_tasks.results.statistics import Interval
+
+_FLOORS = "copied inputs, and one reference against the others (held out)"
+
+_SOURCES = {
+    "seeds": "interval over training seeds only, by Student's t",
+    "stderr": "interval from lm-eval's standard error",
+}
+
+
+class Number(NamedTuple):
+    """A cell with a number, its interval and mark, and the letters of its notes."""
+
+    value: str
+    interval: str = ""
+    mark: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Content = str | Number
+"""What a cell shows; a text may come from outside, such as a model's name."""
+
+Line = tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table: our ``runs``, the ``floors``, the ``paper``'s rows, and notes by letter.
+
+    ``caption`` applies to the whole table. ``legend`` says below it what its columns and arms are,
+    and ``missing`` which of them lack a result, with the commands that would give it.
+    """
+
+    title: str
+    caption: str
+    header: tuple[str, ...]
+    runs: tuple[Line, ...]
+    paper: tuple[Line, ...]
+    notes: Mapping[str, str]
+    floors: tuple[Line, ...] = ()
+    legend: str = ""
+    missing: str = ""
+
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[Line, ...]], ...]:
+        """The lines with the title of their section, empty for our own if they are alone."""
+        others = (
+            (f"Floors: {_FLOORS}", self.floors),
+            ("As published", self.paper),
+        )
+        shown = tuple((title, lines) for title, lines in others if lines)
+        return (("Runs" if shown else "", self.runs), *shown)
+
+
+class Notes:
+    """Gives each note a letter: a to z, then aa."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def letters(self, *reasons: str | None) -> tuple[str, ...]:
+        """Return the letters of these notes, new ones for those that are new."""
+        texts = (reason for reason in reasons if reason)
+        numbers = (self._numbers.setdefault(text, len(self._numbers)) for text in texts)
+        return tuple(map(_letter, sorted(numbers)))
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """All notes by their letters, in order."""
+        return {_letter(number): text for text, number in self._numbers.items()}
+
+
+def _letter(number: int) -> str:
+    more, last = divmod(number, 26)
+    return (_letter(more - 1) if more else "") + chr(ord("a") + last)
+
+
+def label(metric: str) -> str:
+    """Return a score's name in headers."""
+    return score_info(metric).label
+
+
+class _TitledRow(Protocol):
+    @property
+    def spec(self) -> SetSpec: ...
+    @property
+    def variant(self) -> str: ...
+
+
+def section_title(row: _TitledRow) -> str:
+    """Return the title of a row's sets, without their part, and how the task asks."""
+    return ", ".join(filter(None, [row.spec.title, row.variant]))
+
+
+def full_title(row: _TitledRow) -> str:
+    """Return the title of a row's task, with the part of the sets."""
+    return ", ".join(filter(None, [section_title(row), row.spec.part_title]))
+
+
+def samples_text(row: Comparison) -> str:
+    """Return the number of samples, and that of clusters or of the whole test if they differ."""
+    if row.documents and row.n < row.documents:
+        return f"{row.n:,} of {row.documents:,}: a trial"
+    if row.clusters is None or row.clusters == row.n:
+        return f"{row.n:,}"
+    return f"{row.n:,} in {row.clusters:,} cluster{'' if row.clusters == 1 else 's'}"
+
+
+def is_signed(metric: str) -> bool:
+    """Return whether a score may be negative, so that its sign is always written."""
+    return score_info(metric).low < 0
+
+
+def interval_text(interval: Interval | None, metric: str) -> str:
+    """Return both ends: one digit for a score from 0 to some number, two for others."""
+    if interval is None:
+        return ""
+    if is_signed(metric):
+        return f"{interval.low:+.2f}, {interval.high:+.2f}"
+    digits = 1 if math.isfinite(score_info(metric).high) else 2
+    return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
+
+
+def source_text(interval: Interval | None) -> str | None:
+    """Return the note on an interval that is not over samples; None if it needs no note."""
+    return None if interval is None else _SOURCES.get(interval.source)
