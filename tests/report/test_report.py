@@ -182,7 +182,7 @@ def write_way(folder, name, arm, parent, **ways):
             for key in ("arm_sha256", "pairs", "violations"):
                 spor["adapter"] |= {key: ways.pop(key)} if key in ways else {}
         spor["packages"] |= ways.pop("packages", {})
-        spor |= {"facts": ways.pop("facts")} if "facts" in ways else {}
+        spor |= {key: ways.pop(key) for key in ("facts", "limit_evenly") if key in ways}
         content["chat_template_sha"] = ways.pop("chat_template_sha", None)
         content["config"] |= ways
 
@@ -199,6 +199,7 @@ APART = (
     {"model_args": {"pretrained": "base", "load_in_4bit": True}},
     {"quantization": "nf4"},
     {"facts": "facts|model:a|weights:b"},
+    {"limit_evenly": True},
     {"settings": settings_of(data={"limit": 150})},
     {"settings": settings_of(lora={"rank": 16})},
     {"settings": settings_of(optimization={"threads": 2})},
