@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     error of the system, 130 after Ctrl-C, and 143 after SIGTERM. SIGTERM ends the command as Ctrl-C
     does, but a process that was launched with others ends at once: it cannot continue alone.
     """
-    options = parser().parse_args(arguments)
+    options = _options(arguments)
     logging.basicConfig(level=logging.INFO if is_first() else logging.ERROR, format="%(message)s")
     # Its import warns of a kernel of four bits that no training on a CPU uses.
     logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
@@ -89,6 +89,26 @@ def parser() -> argparse.ArgumentParser:
         add("classifier", _classifier, "train classifiers of attributes for CompMCTG's accuracy")
     )
     return top
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments; overrides may stand anywhere, also after an option's words."""
+    command = parser()
+    options, rest = command.parse_known_args(arguments)
+    known = hasattr(options, "overrides") and all(map(_is_override, rest))
+    if rest and not known:
+        command.error(f"unrecognized arguments: {' '.join(rest)}")
+    for name in {"only", "aspect"} & vars(options).keys():  # they got every word after them
+        words = getattr(options, name)
+        rest += filter(_is_override, words)
+        setattr(options, name, [word for word in words if not _is_override(word)])
+    if rest:
+        options.overrides = [*options.overrides, *rest]
+    return options
+
+
+def _is_override(word: str) -> bool:
+    return "=" in word and not word.startswith("-")
 
 
 def _add_run_options(run: argparse.ArgumentParser) -> None:
@@ -172,14 +192,13 @@ def _train(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace) -> int:
     from training.experiments import plan, run  # noqa: PLC0415 - lm-eval, which takes seconds
 
-    only, overrides = _without_overrides(options.only, options.overrides)
-    loaded = plan.load_experiment(_found(options.experiment), overrides)
+    loaded = plan.load_experiment(_found(options.experiment), options.overrides)
     if options.dry_run:
-        print(run.plan(loaded, only))
+        print(run.plan(loaded, options.only))
         return 0
     done = run.run(
         loaded,
-        only,
+        options.only,
         executor=options.executor,
         workers=options.workers,
         overwrite=options.overwrite,
@@ -187,19 +206,11 @@ def _run(options: argparse.Namespace) -> int:
     return 0 if done else _NOT_DONE
 
 
-def _without_overrides(
-    words: Sequence[str], overrides: Sequence[str]
-) -> tuple[list[str], list[str]]:
-    """Return the words of an option, and all overrides: argparse gives it every word after it."""
-    values = [word for word in words if "=" not in word]
-    return values, [*overrides, *(word for word in words if "=" in word)]
-
-
 def _classifier(options: argparse.Namespace) -> None:
     from training import classifier  # noqa: PLC0415 - torch
 
-    aspects, overrides = _without_overrides(options.aspect, options.overrides)
-    config = classifier.load_config(options.config and _found(options.config), overrides)
+    config = classifier.load_config(options.config and _found(options.config), options.overrides)
+    aspects = options.aspect
     if "all" in aspects or not aspects:
         aspects = list(classifier.space_of(options.corpus).aspects)
     samples = classifier.read_labelled(options.corpus, options.data)

@@ -238,6 +238,8 @@ def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
+    from spor_tasks.results.grid import p_text
+
     width = max(28, *(len(score.name) + 2 for score in result.scores))
     ends = f"{'95 % interval':>24}" if intervals else ""
     print(f"{'score':<{width}}{'value':>12}{'n':>9}{'unscored':>10}{ends}")
@@ -250,7 +252,7 @@ def _print(result: "Result", *, intervals: bool) -> None:
         value, n, p = (paired.value, paired.n, paired.p) if paired else (math.nan, 0, None)
         interval = paired and paired.interval
         ends = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""
-        print(f"{name:<{width}}{value:>+12.4f}{n:>9,}{p or math.nan:>10.4f}{ends:>24}".rstrip())
+        print(f"{name:<{width}}{value:>+12.4f}{n:>9,}{p_text(p) or 'nan':>10}{ends:>24}".rstrip())
     if intervals or result.comparisons:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "

@@ -16,7 +16,7 @@ from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.report.document import Document
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import clusters_of
-from spor_tasks.results.grid import Grid, Line, label
+from spor_tasks.results.grid import Grid, Line, label, p_text
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import Record, alone, find
@@ -251,7 +251,7 @@ def _summary_line(metric: str, summary: Summary) -> Line:
         _text(summary.after - summary.before, "+.2f"),
         f"{summary.up:,}",
         f"{summary.down:,}",
-        _text(summary.p, ".4f"),
+        p_text(summary.p),
     )
 
 

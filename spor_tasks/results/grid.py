@@ -12,6 +12,7 @@ from spor_tasks.results.statistics import Interval
 
 _FLOORS = "copied inputs, and one reference against the others (held out)"
 
+_SMALLEST_P = 1e-4
 _SOURCES = {
     "seeds": "interval over training seeds only, by Student's t",
     "stderr": "interval from lm-eval's standard error",
@@ -129,6 +130,13 @@ def interval_text(interval: Interval | None, metric: str) -> str:
         return f"{interval.low:+.2f}, {interval.high:+.2f}"
     digits = 1 if math.isfinite(score_info(metric).high) else 2
     return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
+
+
+def p_text(p: float | None) -> str:
+    """Return a p with four digits, empty if there is none; a smaller one is no 0."""
+    if p is None or math.isnan(p):
+        return ""
+    return f"{p:.4f}" if p >= _SMALLEST_P else f"<{_SMALLEST_P:.4f}"
 
 
 def source_text(interval: Interval | None) -> str | None:

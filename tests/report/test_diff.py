@@ -10,6 +10,7 @@ from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.report.diff import Change, Scores
 from spor_tasks.report.document import plain_text
+from spor_tasks.results.grid import p_text
 from tests.support.result_files import SAMPLE, rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"
@@ -25,6 +26,14 @@ def a_run(folder, outputs, prompt_end=""):
     for row in rows:
         row["arguments"]["gen_args_0"]["arg_0"] += prompt_end
     return write_rows(folder / "results_1.json", rows, task=TASK)
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(1.0, "1.0000"), (1e-4, "0.0001"), (9e-5, "<0.0001"), (1e-30, "<0.0001"), (math.nan, "")],
+)
+def test_a_small_p_is_never_printed_as_zero(p, text):
+    assert p_text(p) == text
 
 
 @pytest.fixture

@@ -24,6 +24,14 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
     assert "pip install 'spor-tasks[train]'" in said
 
 
+@pytest.mark.parametrize("words", [["demo", "seeds=[1]"], ["run", "x.yaml", "--dry-run", "--no=1"]])
+def test_what_a_command_does_not_take_is_named(words, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2
+    assert f"unrecognized arguments: {words[-1]}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("rank", [None, "0"])
 def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
     rank, capsys, monkeypatch

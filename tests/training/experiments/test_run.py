@@ -195,8 +195,10 @@ def test_a_dry_run_only_lists_cells(copy, finished, capsys):
     assert set(copy.folder.rglob("*")) == files
     assert main(["run", str(file), "--dry-run", "--only", "atom-1", "untuned"]) == 0
     assert "2 cells: 1 trainings and 2 evaluations" in capsys.readouterr().out
-    assert main(["run", str(file), "--dry-run", "--only", "atom", "seeds=[1]"]) == 0
-    assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
+    orders = (["--only", "atom", "seeds=[1]"], ["seeds=[1]", "--workers", "2", "--only", "atom"])
+    for order in (*orders, ["--only", "atom", "--workers", "2", "seeds=[1]"]):
+        assert main(["run", str(file), "--dry-run", *order]) == 0
+        assert "1 cells: 1 trainings and 1 evaluations" in capsys.readouterr().out
 
 
 def test_a_cell_that_fails_is_named_and_others_are_done(file, experiment):
