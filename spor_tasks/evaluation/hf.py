@@ -83,6 +83,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         reduction.keep_layout(self._model)
         if coded:
             self._model: Any = load(self._model, self.tokenizer, coded)
+        elif head := self._model.get_output_embeddings():
+            head.register_forward_pre_hook(_contiguous)
         if isinstance(self._model, PeftModel):
             # peft keeps weights tied. transformers, which lm-eval asks to tie them again, does not
             # find embeddings that an adapter trains.
@@ -251,6 +253,15 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
                 **generation_kwargs,
             )
         return output
+
+
+def _contiguous(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+    """Give the head the last states of the prompts as a tensor of their own.
+
+    transformers slices them. On a CPU torch then copies the vocabulary's weights for each prompt of
+    a batch, which takes longer than all the rest of reading the prompts.
+    """
+    return (states[0].contiguous(),)
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:

@@ -105,6 +105,18 @@ def test_it_is_plain_generate(kind, decoding, checkpoint, lora):
     assert generate(batched, stop) == [text.split(stop)[0] for text in stopped]
 
 
+@pytest.mark.parametrize("kind", ["gpt2", "bart"])
+def test_the_head_gets_states_of_its_own(kind, checkpoint):
+    """Otherwise torch copies the vocabulary's weights for each prompt, in bfloat16 on a CPU."""
+    model, strides = load(checkpoint(kind), batch_size=8), []
+    head = model.model.get_output_embeddings()
+    head.register_forward_hook(lambda _, states, __: strides.append(states[0].stride()))
+    written(model, requests(PROMPTS[:8], max_gen_toks=3, until=[]))
+    width = head.weight.shape[1]
+    assert strides
+    assert set(strides) == {(width, width, 1)}
+
+
 def test_a_row_ends_at_its_filters(checkpoint, monkeypatch):
     """The tiny model writes line breaks by chance; a row goes on until it has said something."""
     model = load(checkpoint("gpt2"), batch_size=8)
