@@ -5,6 +5,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import partial
 from operator import attrgetter
 
+from spor_tasks.metrics.base import score_info
 from spor_tasks.results.grid import (
     Content,
     Grid,
@@ -237,10 +238,18 @@ def detectable_text(rows: Iterable[Comparison]) -> str:
             smallest[row.metric].append(row.difference.detectable)
     texts = []
     for metric, differences in smallest.items():
-        form = ".2f" if is_signed(metric) else ".1f"
-        ends = dict.fromkeys(format(end, form) for end in (min(differences), max(differences)))
-        texts.append(f"{label(metric)} {' to '.join(ends)}")
+        ends = (min(differences), max(differences))
+        shown = dict.fromkeys(_detectable(metric, end) for end in ends)
+        texts.append(f"{label(metric)} {' to '.join(shown)}")
     return f"smallest difference found with 80 % power: {' · '.join(texts)}" if texts else ""
+
+
+def _detectable(metric: str, difference: float) -> str:
+    """Return a difference, or that it is beyond the largest one that the score can have."""
+    info = score_info(metric)
+    if difference > (largest := info.high - info.low):
+        return f"over {largest:g}"
+    return f"{difference:.2f}" if is_signed(metric) else f"{difference:.1f}"
 
 
 def _counts(rows: Iterable[Comparison]) -> str:

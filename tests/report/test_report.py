@@ -86,6 +86,18 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path):
     assert difference.notes == ()
 
 
+def test_no_difference_is_named_that_the_scale_does_not_have(tmp_path):
+    """Two seeds of one arm differ by 90 points; those of the other do not."""
+    for arm, means in ((FIRST, (5.0, 95.0)), (SECOND, (50.0, 50.0))):
+        for seed, mean in enumerate(means):
+            values = [mean + number % 5 for number in range(40)]
+            write_run(tmp_path, f"{arm}{seed}", values, arm=arm, seed=seed)
+    (row,) = paper_rows(tmp_path)
+    assert row.difference.detectable > 100
+    text = markdown(tables.document(report.collect([tmp_path])))
+    assert "smallest difference found with 80 % power: PARENT over 100" in text
+
+
 @pytest.mark.parametrize(("clusters", "seeds", "p"), [(3, 1, 0.25), (1, 2, None)])
 def test_equal_units_are_one_draw(tmp_path, clusters, seeds, p):
     """Twelve samples of so many sets of units, all better after one arm.
