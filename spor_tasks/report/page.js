@@ -326,7 +326,11 @@ function onKey(event) {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (target === $('query')) {
-    if (key === 'Escape') target.blur();
+    if (key === 'Escape') {
+      target.blur();
+      target.value = ''; // the browser empties it too, but without an event
+      refresh();
+    }
   } else if (key in KEYS && target.tagName !== 'SELECT') {
     event.preventDefault();
     KEYS[key]();
