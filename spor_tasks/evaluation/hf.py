@@ -255,13 +255,13 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return output
 
 
-def _contiguous(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+def _contiguous(_: torch.nn.Module, states: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
     """Give the head the last states of the prompts as a tensor of their own.
 
     transformers slices them. On a CPU torch then copies the vocabulary's weights for each prompt of
     a batch, which takes longer than all the rest of reading the prompts.
     """
-    return (states[0].contiguous(),)
+    return tuple(each.contiguous() for each in states)
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:

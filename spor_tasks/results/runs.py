@@ -283,6 +283,8 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
             "task": comparison,
             **signatures.signature(config, model, content, shown_arm, is_tuned=adapter is not None),
             "n": str(counts.effective),
+            # Without a limit it has no effect.
+            "limit_evenly": str(facts.limit_evenly and counts.effective < counts.original),
         },
         training=signatures.training(adapter, facts.arms) if adapter else {},
         versions={

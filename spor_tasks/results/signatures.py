@@ -28,7 +28,6 @@ def signature(
         "prompt_style": facts.prompt_style,
         "num_fewshot": str(config.num_fewshot),
         "held_out_reference": str(facts.held_out_reference),
-        "limit_evenly": str(facts.limit_evenly),
         **facts.judges,
         "shown_arm": str(shown_arm if is_tuned else None),
         # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.

@@ -195,6 +195,7 @@ def write_way(folder, name, arm, parent, **ways):
                 spor["adapter"] |= {key: ways.pop(key)} if key in ways else {}
         spor["packages"] |= ways.pop("packages", {})
         spor |= {key: ways.pop(key) for key in ("facts", "limit_evenly") if key in ways}
+        content["n-samples"][TASK]["original"] = ways.pop("documents", 200)
         content["chat_template_sha"] = ways.pop("chat_template_sha", None)
         content["config"] |= ways
 
@@ -211,7 +212,7 @@ APART = (
     {"model_args": {"pretrained": "base", "load_in_4bit": True}},
     {"quantization": "nf4"},
     {"facts": "facts|model:a|weights:b"},
-    {"limit_evenly": True},
+    {"limit_evenly": True, "documents": 400},
     {"settings": settings_of(data={"limit": 150})},
     {"settings": settings_of(lora={"rank": 16})},
     {"settings": settings_of(optimization={"threads": 2})},
@@ -233,6 +234,7 @@ RUNS = {
         (FIRST, {}),
     ],
     "long settings": [(FIRST, way) for way in LONG],
+    "limits without effect": [(FIRST, {"seed": n, "limit_evenly": n == 1}) for n in range(2)],
     "versions": [(FIRST, {"seed": n, "packages": {"torch": f"2.{n}"}}) for n in range(2)],
     "pairs of arms": [(FIRST, {"pairs": 100}), (SECOND, {"pairs": 150})],
     "quantization": [(FIRST, IN_BITS), (SECOND, {**IN_BITS, "quantization": "nf4"})],
