@@ -107,7 +107,8 @@ class OptimizationConfig:
     left out; with ``cut`` ``right`` their prompts first lose the end of the table, as they do in
     an evaluation. Within a step, batches are of similarly long
     pairs. ``packing`` lays those of a batch end to end, each seeing itself alone: nothing is
-    padded, and the same is learned. With ``group_by_length`` whole steps are of similarly long
+    padded, and the same is learned. With ``cuda_graphs`` a GPU repeats batches of a shape as a
+    whole (:mod:`training.graphs`). With ``group_by_length`` whole steps are of similarly long
     pairs, which is not the paper's plain shuffling. ``precision`` computes in a shorter type where
     that is safe. ``threads`` are those of the CPU: sums, and so adapters, differ in their last
     digits with the number. The state of a run is saved after every ``save_steps`` steps and after
@@ -126,6 +127,7 @@ class OptimizationConfig:
     max_steps: Count | None = None
     max_length: Count | None = None
     packing: bool = False
+    cuda_graphs: bool = False
     group_by_length: bool = False
     precision: Literal["float32", "bfloat16"] = "float32"
     threads: Threads = 1
@@ -293,7 +295,7 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
 
     The other settings change a step only by rounding.
     """
-    others = {"selection": {"batch_size"}, "optimization": {"packing", "save_steps"}}
+    others = {"selection": {"batch_size"}, "optimization": {"packing", "cuda_graphs", "save_steps"}}
     settings = to_dict(config, _FOLDER | others)
     if not config.by_batch:
         optimization = settings["optimization"]

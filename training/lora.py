@@ -15,7 +15,7 @@ from tqdm import tqdm
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.sample import SplitPair
-from training import card, processes
+from training import card, graphs, processes
 from training.adapters import add_tokens, prepare, save_weights
 from training.bases import KINDS, load_base
 from training.batches import check_packing, load_batches
@@ -66,6 +66,8 @@ def train(
     output = atomic_folder(config.output, kind=KINDS[config.method], overwrite=config.overwrite)
     with output if team.is_main_process else nullcontext() as folder:
         base = load_base(config.model)
+        if settings.cuda_graphs:
+            graphs.check(config, base, team)
         kind = find_objective(config.objective)
         new_tokens = add_tokens(base, kind.tokens)
         cut_before = places_to_cut(data.pair) if settings.cut == "right" else ()
@@ -155,7 +157,7 @@ def fit(run: Run, objective: Likelihood, steps: Sequence[Step]) -> Iterator[tupl
                 "optimization.precision.",
             )
         run.optimizer.step()
-        run.optimizer.zero_grad()
+        run.optimizer.zero_grad(set_to_none=run.graphs is None)  # graphs write to the same tensors
         run.losses.append(loss)
         run.seconds += time.perf_counter() - start
         yield number, step

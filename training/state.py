@@ -34,6 +34,7 @@ from training.config import (
 )
 from training.data import corpus_sha256
 from training.encoding import Rows, Step
+from training.graphs import Graphs
 from training.identity import differing_keys, identity, versions
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
@@ -54,8 +55,8 @@ class Run:
 
     ``weights`` are the trained ones, by name. ``losses`` has a loss for each step, ``scores`` the
     scores of each judged epoch, and ``best`` the weights after the epoch that is best by
-    ``metric``. ``counts`` holds an objective's counts, and ``team`` is the processes that share a
-    step.
+    ``metric``. ``graphs`` is None without the setting or a GPU. ``counts`` holds an objective's
+    counts, and ``team`` is the processes that share a step.
     """
 
     model: Model
@@ -64,6 +65,7 @@ class Run:
     team: PartialState = field(default_factory=processes.join)
     weights: dict[str, torch.nn.Parameter] = field(init=False)
     optimizer: torch.optim.Optimizer = field(init=False)
+    graphs: Graphs | None = field(init=False)
     losses: list[float] = field(default_factory=list)
     scores: list[Scores] = field(default_factory=list)
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
@@ -74,6 +76,8 @@ class Run:
         named = self.model.named_parameters()
         self.weights = {name: weight for name, weight in named if weight.requires_grad}
         self.optimizer = optimizer(self.weights, self.settings)
+        on_gpu = self.team.device.type == "cuda"
+        self.graphs = Graphs() if self.settings.cuda_graphs and on_gpu else None
 
     @property
     def rate(self) -> float:

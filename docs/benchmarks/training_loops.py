@@ -53,20 +53,28 @@ _HEADER = "pairs/s|tokens/s|times faster|by CPU time|padding|memory|MFU|loss aft
 
 
 class Loop(NamedTuple):
-    """What is compared: the type of the frozen weights, and the settings of the recipe."""
+    """What is compared: the type of the frozen weights, their bits, and the recipe's settings."""
 
     dtype: Literal["float32", "bfloat16"]
     settings: OptimizationConfig
+    quantization: Literal["nf4"] | None = None
 
 
 _PAPER = OptimizationConfig(epochs=1, learning_rate=1e-3)
 _PACKED = replace(_PAPER, packing=True)
+_BFLOAT16 = replace(_PACKED, precision="bfloat16")
+_IN_THREE = replace(_BFLOAT16, batch_size=2, gradient_accumulation=3)
 PLAIN = "plain loop"
 LOOPS = {
     PLAIN: Loop("float32", _PAPER),
     "recipe, float32": Loop("float32", _PACKED),
-    "recipe, bfloat16": Loop("bfloat16", replace(_PACKED, precision="bfloat16")),
+    "recipe, bfloat16": Loop("bfloat16", _BFLOAT16),
+    "recipe, bfloat16, in batches of 2": Loop("bfloat16", _IN_THREE),
+    "recipe, nf4": Loop("bfloat16", _BFLOAT16, "nf4"),
 }
+if torch.cuda.is_available():
+    _GRAPHS = replace(_BFLOAT16, packing=False, cuda_graphs=True)
+    LOOPS["recipe, bfloat16, CUDA graphs"] = Loop("bfloat16", _GRAPHS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +122,7 @@ def compare(
     for seed in range(seeds):
         for name, loop in LOOPS.items():
             config = TrainingConfig(
-                model=ModelConfig(model, dtype=loop.dtype),
+                model=ModelConfig(model, dtype=loop.dtype, quantization=loop.quantization),
                 data=DataConfig("any", "any", arm.name),
                 output=Path(),
                 lora=LORA,
@@ -141,8 +149,8 @@ def _epoch(
             _forget_peak(team.device)
             start, cpu_start = time.perf_counter(), time.process_time()
             if plain:
-                batches = [rows.rows[i] for step in steps for i in step.batches[0]]
-                _plain_epoch(run.model, base, batches)
+                in_order = [rows.rows[i] for step in steps for i in step.batches[0]]
+                _plain_epoch(run.model, base, in_order)
             else:
                 for _ in fit(run, objective, steps):
                     pass
@@ -330,5 +338,6 @@ def _tokenizer(arm: Split) -> transformers.PreTrainedTokenizerFast:
 
 
 if __name__ == "__main__":
-    del LOOPS["recipe, bfloat16"]  # takes minutes on processors without instructions for it
+    for name in [*LOOPS][2:]:
+        del LOOPS[name]  # takes minutes on processors without instructions for it
     run([], pairs=12, seeds=1, threads=1)

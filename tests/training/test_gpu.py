@@ -19,15 +19,18 @@ ON_CPU = SimpleNamespace(**ALONE, device=torch.device("cpu"), wait_for_everyone=
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
 
-@pytest.mark.parametrize("packing", ["false", "true"])
+@pytest.mark.parametrize("way", ["packing=false", "packing=true", "cuda_graphs=true"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_a_gpu_learns_what_a_cpu_does(configure, precision, packing):
+def test_a_gpu_learns_what_a_cpu_does(configure, precision, way):
     judged = ("selection.policy=dev-best", "selection.samples=2")
-    computed = (f"optimization.precision={precision}", f"optimization.packing={packing}")
+    computed = (f"optimization.precision={precision}", f"optimization.{way}")
     config = configure(*SETTINGS, *judged, *computed)
+    kind = torch.cuda.CUDAGraph
+    replayed = patch.object(kind, "replay", autospec=True, side_effect=kind.replay)
     broken = patch.object(lora, "save_weights", side_effect=KeyboardInterrupt)
-    with broken, pytest.raises(KeyboardInterrupt):
+    with broken, replayed as replay, pytest.raises(KeyboardInterrupt):
         train(config, progress=False)
+    assert replay.called == (way == "cuda_graphs=true")
     found = train(config, progress=False)  # goes on from what is saved
     manifest = read_manifest(found.folder)
     assert manifest["device"] == torch.cuda.get_device_name()

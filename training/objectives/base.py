@@ -85,10 +85,17 @@ def backpropagate(
     """
     model, precision = run.model, run.settings.mixed_precision
     dtype = None if precision is None else getattr(torch, precision)
-    total = torch.zeros((), device=model.device)
-    for batch, divisor in zip(batches, divisors, strict=True):
+
+    def add_gradient(batch: Batch, divisor: int | torch.Tensor) -> torch.Tensor:
         with torch.autocast(model.device.type, dtype, enabled=dtype is not None):
             loss = loss_of(model, batch) / divisor * weight
         loss.backward()
-        total += loss.detach()
+        return loss.detach()
+
+    total = torch.zeros((), device=model.device)
+    for batch, divisor in zip(batches, divisors, strict=True):
+        if run.graphs:
+            total += run.graphs.add_gradient(add_gradient, batch, divisor)
+        else:
+            total += add_gradient(batch, divisor)
     return total
