@@ -92,8 +92,8 @@ class Graphs:
 def in_few_shapes(batch: Batch) -> Batch:
     """Return a decoder's padded batch in a shape that is likely to occur again, with its losses.
 
-    Rows get more padding on the right, and targets more that are ignored. There is no mask, as no
-    token sees what is on its right.
+    Rows get more padding on the right, and targets more that are ignored. Causal attention needs no
+    mask for that.
     """
     ids = batch.inputs["input_ids"]
     padded = functional.pad(ids, (0, -ids.shape[1] % _LENGTHS))
@@ -116,11 +116,14 @@ def check(config: TrainingConfig, base: Base, team: PartialState) -> None:
     """
     faults = {
         "by several processes": team.num_processes > 1,
+        f"with method={config.method}": config.method != "lora",
         f"with objective={config.objective}": config.objective != "likelihood",
         "with model.quantization": config.model.quantization is not None,
         "with optimization.packing": config.optimization.packing,
         "with an encoder": base.style != "causal",
-        f"with a model of {base.positions} positions": (base.positions or 0) % _LENGTHS,
+        f"with {base.positions} positions, no multiple of {_LENGTHS}": (
+            (base.positions or 0) % _LENGTHS
+        ),
     }
     for fault in (what for what, holds in faults.items() if holds):
         raise ConfigError(

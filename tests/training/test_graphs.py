@@ -38,6 +38,7 @@ def test_a_cpu_needs_no_graphs(tune):
     [
         (("optimization.packing=true",), "llama", "with optimization.packing"),
         (("objective=adversarial",), "llama", "with objective=adversarial"),
+        (("method=full",), "llama", "with method=full"),
         ((), "t5", "with an encoder"),
     ],
 )
