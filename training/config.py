@@ -207,11 +207,26 @@ class TrainingConfig:
                 "weights of so few bits cannot be trained",
                 remedy="Set model.quantization=null, or method=lora.",
             )
+        if self.optimization.cuda_graphs:
+            self._check_graphs()
         object.__setattr__(self, "lora", {**PAPER_LORA, **self.lora})
         if self.objective != "likelihood" or self.objective_settings:
             kind, own = self._objective.settings, dict(self.objective_settings)
             resolved = to_dict(read_settings(kind, own, "objective_settings"))
             object.__setattr__(self, "objective_settings", resolved)
+
+    def _check_graphs(self) -> None:
+        holds = {
+            "method=lora": self.method == "lora",
+            "objective=likelihood": self.objective == "likelihood",
+            "model.quantization=null": self.model.quantization is None,
+            "optimization.packing=false": not self.optimization.packing,
+        }
+        if missing := [setting for setting, is_so in holds.items() if not is_so]:
+            raise ConfigError(
+                f"optimization.cuda_graphs needs {' and '.join(missing)}",
+                remedy="Set these, or optimization.cuda_graphs=false.",
+            )
 
     @property
     def _objective(self) -> Any:  # noqa: ANN401 - a class in a module that imports torch
@@ -281,7 +296,7 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
     That is everything that can change what is learned, except the seed and the arm. The base and
     the training set are identified by their digests, not by their names.
     """
-    own = {"model": {"path", "revision"}, "optimization": {"seed", "save_steps"}}
+    own = {"model": {"path", "revision"}, "optimization": {"seed", "save_steps", "cuda_graphs"}}
     return to_dict(config, _FOLDER | own) | {"data": {"limit": config.data.limit}}
 
 
@@ -293,7 +308,7 @@ def settings_sha256(settings: Mapping[str, Any]) -> str:
 def learned_settings(config: TrainingConfig) -> dict[str, Any]:
     """Return the settings that a run must share with the one that it continues.
 
-    The other settings change a step only by rounding.
+    The other settings change a step only by rounding, and by what dropout draws.
     """
     others = {"selection": {"batch_size"}, "optimization": {"packing", "cuda_graphs", "save_steps"}}
     settings = to_dict(config, _FOLDER | others)

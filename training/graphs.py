@@ -15,14 +15,20 @@ from torch.nn import functional
 from spor_tasks.core.errors import ConfigError
 from training.bases import Base
 from training.batches import Batch
-from training.config import TrainingConfig
 from training.encoding import IGNORED
 
 AddGradient: TypeAlias = Callable[[Batch, int | torch.Tensor], torch.Tensor]
 """Adds the gradient of a batch's loss, divided by the second argument; returns the loss."""
 
-# Rows get a multiple of so many tokens, and a batch a multiple of so many targets.
-_LENGTHS, _TARGETS = 64, 512
+_REMEDY = "Set optimization.cuda_graphs=false."
+
+LENGTHS = 64
+"""Rows are padded to a multiple of so many tokens."""
+
+_TARGETS = 512  # those of a batch, together, are padded to a multiple of so many
+_MOST = 32  # graphs of a run; batches of further shapes are computed without one
+
+_Shape: TypeAlias = tuple[torch.Size, torch.Size]
 
 
 class _Captured(NamedTuple):
@@ -37,25 +43,30 @@ class _Captured(NamedTuple):
 class Graphs:
     """The graphs of a run, which share their memory.
 
-    A batch of a new shape is computed as without graphs. The second one of its shape is captured:
-    what a first one does once, such as choosing an algorithm, cannot be.
+    The first batch of a shape is computed as without graphs, and the second one is captured: what
+    a first one does once, such as choosing an algorithm, cannot be.
     """
 
     def __init__(self) -> None:
-        self._stream = torch.cuda.Stream()
-        self._seen: set[tuple[torch.Size, ...]] = set()
-        self._captured: dict[tuple[torch.Size, ...], _Captured] = {}
+        self._stream, self._memory = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
+        self._captured: dict[_Shape, _Captured | None] = {}
 
     def add_gradient(self, compute: AddGradient, batch: Batch, divisor: int) -> torch.Tensor:
-        """Do what ``compute`` does; it and the tensors of gradients must be the same each time."""
+        """Do what ``compute`` does, always the same and to the same tensors of gradients.
+
+        The returned loss is overwritten by the next call.
+
+        Raises:
+            ConfigError: the GPU cannot repeat what the model does.
+        """
         batch = in_few_shapes(batch)
         shape = (batch.inputs["input_ids"].shape, batch.labels.shape)
-        if shape not in self._seen:
-            self._seen.add(shape)
-            return self._beside(compute, batch, divisor)
         if shape not in self._captured:
-            self._captured[shape] = self._capture(compute, batch)
-        captured = self._captured[shape]
+            if len(self._captured) < _MOST:
+                self._captured[shape] = None
+            return self._beside(compute, batch, divisor)
+        captured = self._captured[shape] or self._capture(compute, batch)
+        self._captured[shape] = captured
         captured.batch.inputs["input_ids"].copy_(batch.inputs["input_ids"])
         captured.batch.labels.copy_(batch.labels)
         captured.batch.positions.copy_(batch.positions)
@@ -82,10 +93,13 @@ class Graphs:
         )
         divisor = torch.ones((), device=batch.labels.device)
         graph = torch.cuda.CUDAGraph()
-        others = next(iter(self._captured.values()), None)
-        pool = others and others.graph.pool()
-        with torch.cuda.graph(graph, pool=pool, stream=self._stream):
-            loss = compute(own, divisor)
+        try:
+            with torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
+                loss = compute(own, divisor)
+        except RuntimeError as error:
+            raise ConfigError(
+                f"the GPU cannot repeat a step of this model: {error}", remedy=_REMEDY
+            ) from error
         return _Captured(graph, own, divisor, loss)
 
 
@@ -96,37 +110,30 @@ def in_few_shapes(batch: Batch) -> Batch:
     mask for that.
     """
     ids = batch.inputs["input_ids"]
-    padded = functional.pad(ids, (0, -ids.shape[1] % _LENGTHS))
+    padded = functional.pad(ids, (0, -ids.shape[1] % LENGTHS))
     shift = padded.shape[1] - ids.shape[1]
     positions = batch.positions + batch.positions // ids.shape[1] * shift
-    more = (0, -len(batch.labels) % _TARGETS)
+    more = -len(batch.labels) % _TARGETS
     return replace(
         batch,
         inputs={"input_ids": padded},
-        labels=functional.pad(batch.labels, more, value=IGNORED),
-        positions=functional.pad(positions, more),
+        labels=functional.pad(batch.labels, (0, more), value=IGNORED),
+        positions=torch.cat([positions, positions[-1:].expand(more)]),
     )
 
 
-def check(config: TrainingConfig, base: Base, team: PartialState) -> None:
-    """Refuse graphs where they cannot be captured, or where a GPU never tried them.
+def check(base: Base, team: PartialState) -> None:
+    """Refuse graphs for a base that they do not fit, or with which no GPU tried them.
 
     Raises:
-        ConfigError: the settings, the base or the number of processes do not fit.
+        ConfigError: it is such a base, or there are several processes.
     """
+    dropped = getattr(base.model.config, "layerdrop", 0)
     faults = {
         "by several processes": team.num_processes > 1,
-        f"with method={config.method}": config.method != "lora",
-        f"with objective={config.objective}": config.objective != "likelihood",
-        "with model.quantization": config.model.quantization is not None,
-        "with optimization.packing": config.optimization.packing,
         "with an encoder": base.style != "causal",
-        f"with {base.positions} positions, no multiple of {_LENGTHS}": (
-            (base.positions or 0) % _LENGTHS
-        ),
+        "with layers that are left out at random": dropped > 0,
+        f"with a model of {base.positions} positions": (base.positions or 0) % LENGTHS > 0,
     }
-    for fault in (what for what, holds in faults.items() if holds):
-        raise ConfigError(
-            f"optimization.cuda_graphs cannot be used {fault}",
-            remedy="Set optimization.cuda_graphs=false.",
-        )
+    if fault := next((what for what, holds in faults.items() if holds), None):
+        raise ConfigError(f"optimization.cuda_graphs cannot be used {fault}", remedy=_REMEDY)

@@ -53,8 +53,8 @@ def train(
     """Train, and save the weights with their tokenizer, settings, card and manifest to the output.
 
     ``pair`` replaces the split that the settings name. Equal settings, data, versions and device
-    give equal bytes, even if a run is interrupted: started again, it continues from the file that
-    it left beside the output.
+    give equal bytes, without CUDA graphs even if a run is interrupted: started again, it continues
+    from the file that it left beside the output.
 
     Raises:
         SporError: the split, the base or the output folder cannot be used, the objective does not
@@ -67,7 +67,7 @@ def train(
     with output if team.is_main_process else nullcontext() as folder:
         base = load_base(config.model)
         if settings.cuda_graphs:
-            graphs.check(config, base, team)
+            graphs.check(base, team)
         kind = find_objective(config.objective)
         new_tokens = add_tokens(base, kind.tokens)
         cut_before = places_to_cut(data.pair) if settings.cut == "right" else ()

@@ -5,6 +5,7 @@ longest, the model's own loss over logits everywhere. Both take the same pairs i
 turns for every seed, with the same number of CPU threads.
 """
 
+import math
 import os
 import random
 import resource
@@ -29,7 +30,7 @@ from spor_tasks.core.sample import Split
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora import sources
 from spor_tasks.prompts.styles import prompt
-from training import processes
+from training import graphs, processes
 from training.adapters import prepare
 from training.bases import Base, load_base
 from training.batches import load_batch, target_loss
@@ -118,9 +119,13 @@ def compare(
     model: str, arm: Split, pairs: int, seeds: int, threads: int
 ) -> dict[str, list[Measured]]:
     """Return what was measured of each loop, for each seed."""
-    measured: dict[str, list[Measured]] = {name: [] for name in LOOPS}
+    encodes = transformers.AutoConfig.from_pretrained(model).is_encoder_decoder
+    loops = {
+        name: loop for name, loop in LOOPS.items() if not (encodes and loop.settings.cuda_graphs)
+    }
+    measured: dict[str, list[Measured]] = {name: [] for name in loops}
     for seed in range(seeds):
-        for name, loop in LOOPS.items():
+        for name, loop in loops.items():
             config = TrainingConfig(
                 model=ModelConfig(model, dtype=loop.dtype, quantization=loop.quantization),
                 data=DataConfig("any", "any", arm.name),
@@ -194,7 +199,8 @@ def _padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationC
         for step in steps
         for batch in step.batches
     ]
-    positions = sum(len(batch) * max(batch) for batch in lengths)
+    unit = graphs.LENGTHS if settings.cuda_graphs else 1
+    positions = sum(len(batch) * math.ceil(max(batch) / unit) * unit for batch in lengths)
     return 1 - sum(map(sum, lengths)) / positions
 
 

@@ -106,6 +106,7 @@ def test_a_file_of_something_else_is_refused(text):
 SAME = (
     *("optimization.seed=3", "output=elsewhere", "data.arm=combination"),
     *("model.path=another/place", "optimization.save_steps=7", "objective=likelihood"),
+    "optimization.cuda_graphs=true",
 )
 OTHER = (
     *("data.limit=150", "optimization.precision=bfloat16", "optimization.threads=2", "lora.r=4"),
