@@ -225,8 +225,9 @@ def test_an_archive_that_only_a_person_can_download_says_where_it_is(tmp_path):
 
 
 def test_by_default_files_lie_in_the_cache_of_the_user(monkeypatch):
-    for change in (monkeypatch.delenv, lambda name: monkeypatch.setenv(name, "")):
-        change("SPOR_DATA_DIR")
+    monkeypatch.setenv("SPOR_DATA_DIR", "")
+    for change in (lambda: None, lambda: monkeypatch.delenv("SPOR_DATA_DIR")):
+        change()
         assert sources.SPOR.data_dir().is_relative_to(folders.user_cache())
         assert sources.SPOR.data_dir().name == sources.SPOR.folder
 

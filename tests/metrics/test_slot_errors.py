@@ -57,7 +57,7 @@ def test_errors_are_counted_over_all_values():
     assert details["slot_errors"] == pytest.approx(57.14, abs=0.01)
 
 
-@pytest.mark.real_data
+@pytest.mark.usefixtures("data_dir", "viggo_dir")
 @pytest.mark.parametrize(("corpus", "least"), [(E2E, 0.989), (VIGGO, 0.983)])
 def test_few_references_have_errors(corpus, least):
     judged = [
