@@ -8,6 +8,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -210,16 +211,19 @@ def _gpu(number: int) -> str | None:
 def _watch(
     experiment: Experiment, chosen: Sequence[Cell], workers: int, have_ended: Callable[[], bool]
 ) -> None:
-    """Show one bar for all workers until the last has ended."""
+    """Show one bar for all workers until the last has ended; in a file, only what is new."""
     _log.info("%d workers, whose logs are in %s", workers, visible(_workers(experiment)))
     states: dict[str, CellState] = {}
+    shown = ""
     with tqdm(total=len(chosen), unit=" cells") as bar:
         while True:
             ended = have_ended()
             done = {name for name, state in states.items() if state.status == "done"}
             states |= _look([cell for cell in chosen if cell.name not in done])
             bar.n = sum(state.status in {"done", "failed", "conflict"} for state in states.values())
-            bar.set_postfix_str(_counted(states))
+            counts = _counted(states)
+            bar.set_postfix_str(counts, refresh=sys.stderr.isatty() or counts != shown)
+            shown = counts
             if ended:
                 return
             time.sleep(_SECONDS)

@@ -223,16 +223,18 @@ def test_a_cell_that_fails_is_named_and_others_are_done(file, experiment):
 def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
     experiment, monkeypatch, capsys
 ):
-    chosen, ended = expand(experiment), iter([False, False, True])
+    chosen, ended = expand(experiment), iter([*[False] * 9, True])
     states = {cell.name: iter(["running", "done"]) for cell in chosen}
     monkeypatch.setattr(workers, "_SECONDS", 0)
     monkeypatch.setattr(
         cells, "look", lambda cell: cells.CellState(next(states[cell.name]), "", {})
     )
     workers._watch(experiment, chosen, 2, lambda: next(ended))
-    last = capsys.readouterr().err.strip().rpartition("\r")[2]
+    written = capsys.readouterr().err.strip()
+    last = written.rpartition("\r")[2]
     assert f"{len(chosen)}/{len(chosen)}" in last
     assert f"{len(chosen)} done" in last
+    assert written.count(" done") <= 2  # when it is new, and at the end
 
 
 def test_a_cell_belongs_to_a_worker_that_lives(experiment, done):
