@@ -100,9 +100,9 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> t
         _plot(
             filter(None, map(_arms, rows)),
             ("gaps", "Scores of the arms, and their difference"),
-            "Means over seeds with 95 % intervals. Below zero, or above it in slot errors, the "
-            "model loses where it must generalize; in order invariance, either side is an effect "
-            "of the training texts' order. Filled differences have p < 0.05.",
+            "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
+            "generalize; in order invariance, either side is an effect of the training texts' "
+            "order. Filled differences have p < 0.05.",
             _ARMS,
             "first arm − second arm",
         ),
