@@ -128,7 +128,7 @@ def check(base: Base, team: PartialState) -> None:
     Raises:
         ConfigError: it is such a base, or there are several processes.
     """
-    dropped = getattr(base.model.config, "layerdrop", 0)
+    dropped = getattr(base.model.config, "layerdrop", None) or 0
     faults = {
         "by several processes": team.num_processes > 1,
         "with an encoder": base.style != "causal",
