@@ -147,7 +147,9 @@ def _signature(sha256: str, filters: Sequence[str]) -> str:
     """Return what of the samples and filters can change the scores."""
     signed = f"samples:{sha256[:16]}"
     if tuple(filters) != known_filters.DEFAULT:
-        signed += f"|filter:{','.join(filters) or 'none'}"
+        versions = known_filters.VERSIONS
+        names = [f"{each}.v{versions[each]}" if each in versions else each for each in filters]
+        signed += f"|filter:{','.join(names) or 'none'}"
     return signed
 
 

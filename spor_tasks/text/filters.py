@@ -1,6 +1,7 @@
 """The filters of an output before it is scored: filters, each by the name that settings give it.
 
 A filter maps a text to a part of it that is in one piece, which may be the whole text or nothing.
+Only ``logicnlg_published`` also changes blanks in it.
 """
 
 import re
@@ -42,6 +43,14 @@ SEPARATOR = "[SEP]"
 
 END = "<|endoftext|>"
 """GPT-2's end token, as it is decoded."""
+
+_ADDED = re.compile(r"(\[ENT\]|\[SEP\])")  # tokens that LogicNLG's code adds to GPT-2's
+_CLEANED = (
+    *((f" {mark}", mark) for mark in ".?!,"),
+    *((" ' ", "'"), (" n't", "n't"), (" 'm", "'m"), (" do not", " don't")),
+    *((f" '{end}", f"'{end}") for end in ("s", "ve", "re")),
+)
+"""What transformers 2.5.1 replaced in decoded texts, in this order."""
 
 _LEAST_WORDS = 6  # of a sentence of LogicNLG that is not replaced [code]
 
@@ -110,9 +119,14 @@ def after_separator(text: str) -> str:
 def logicnlg_published(text: str) -> str:
     """Return what LogicNLG's published code takes for the sentence of a decoded text.
 
-    It begins one character after ``[SEP]``, or at the fifth without one, and goes to the end token.
-    Without that token the last character is lost [code]. :func:`without_short` is the second step.
+    The text is first as transformers 2.5.1 decoded it: with blanks between added tokens and words,
+    and without those before marks and contractions. The sentence begins one character after
+    ``[SEP]``, or at the fifth without one, and goes to the end token. Without that token the last
+    character is lost [code]. :func:`without_short` is the second step.
     """
+    text = " ".join(filter(None, _ADDED.split(text)))
+    for clumsy, clean in _CLEANED:
+        text = text.replace(clumsy, clean)
     return text[text.find(SEPARATOR) + len(SEPARATOR) + 1 : text.find(END)].strip()
 
 
@@ -140,6 +154,9 @@ FILTERS: Mapping[str, Callable[[str], str]] = {
     "logicnlg_published": logicnlg_published,
 }
 """All filters by name."""
+
+VERSIONS = {"logicnlg_published": 2}
+"""The versions of filters that have changed, which signatures state."""
 
 DEFAULT = ("first_line",)
 """What is applied to outputs of tuned models, which write one line."""

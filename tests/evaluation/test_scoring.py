@@ -216,6 +216,7 @@ def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(write, task
 def test_each_output_of_a_row_is_filtered(write):
     published = scoring.score(write(ORDERED), "order", "e2e", filters=["logicnlg_published"])
     assert published.samples == 1
+    assert published.scores[0].signature.endswith("|filter:logicnlg_published.v2")
 
 
 def test_an_empty_file_has_no_score(write):
