@@ -34,6 +34,8 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
     tasks = task_files.expand(names)
     _check_numbers(settings, tasks)
     _check_trust(settings.trust_remote_code)
+    if settings.use_cache:
+        _log.warning("use_cache: its file must be of one model, for lm-eval does not note which")
     faults = []
     for model in models:
         try:
@@ -145,6 +147,11 @@ def _check_abilities(
             asking and not (abilities.gives_likelihoods and has_tokenizer),
             f"does not give the log likelihoods that {asking} asks for",
             "Use `hf`, `vllm`, or a server's `local-completions` with a tokenizer.",
+        ),
+        (
+            settings.use_cache and not abilities.continues,
+            "continues nothing from use_cache",
+            "Leave it out: `spor-hf` looks up other requests than it keeps.",
         ),
     )
     for is_refused, fault, remedy in refusals:

@@ -28,6 +28,7 @@ class Backend:
     ``adapter`` is its argument that names an adapter. ``on_transformers`` says whether it takes the
     generation settings of transformers, ``has_beams`` whether it searches as transformers does and
     takes the settings of `spor-hf`. ``takes_texts`` is false for a server of chats alone.
+    ``continues`` says whether lm-eval's cache has the outputs of a run that was cut short.
     """
 
     adapter: str | None = None
@@ -35,11 +36,12 @@ class Backend:
     has_beams: bool = False
     takes_texts: bool = True
     gives_likelihoods: bool = True
+    continues: bool = True
 
 
 _CHATS = Backend(takes_texts=False, gives_likelihoods=False)
 _BACKENDS: Mapping[str, Backend] = {
-    "spor-hf": Backend("peft", on_transformers=True, has_beams=True),
+    "spor-hf": Backend("peft", on_transformers=True, has_beams=True, continues=False),
     "hf": Backend("peft", on_transformers=True),
     **dict.fromkeys(("vllm", "spor-vllm"), Backend("lora_local_path")),
     **dict.fromkeys(("local-chat-completions", "openai-chat-completions"), _CHATS),

@@ -15,6 +15,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import split_digest
 from spor_tasks.core.sample import Split
 from spor_tasks.harness import adapt, backends, checkpoints, documents, filters, host
+from spor_tasks.harness.chats import Chat
 from spor_tasks.harness.plan import (
     arm_digest,
     check_shots,
@@ -93,6 +94,7 @@ class SporTask(host.HostTask):
 
     _fewshot_seed: int | None = None
     _thinking: bool | None = None  # of the chat template; None without one
+    _chat: Chat | None = None
     _measured: dict[tuple[str, ...], adapt.Measured]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -276,11 +278,17 @@ class SporTask(host.HostTask):
                 self.config.task,
                 ", ".join(sorted(own)),
             )
+        if kwargs.pop("cache_requests", False):
+            _log.warning(
+                "%s: cache_requests is ignored: that cache does not know what prompts depend on",
+                self.config.task,
+            )
         if kwargs.get("apply_chat_template"):
             self._set_filters(for_untuned=True)
-        with backends.without_thinking(
-            self._backend, kwargs.get("chat_template")
-        ) as self._thinking:
+        render = kwargs.get("chat_template")
+        if render is not None:
+            kwargs["chat_template"] = self._chat = Chat(render, self.config.task)
+        with backends.without_thinking(self._backend, render) as self._thinking:
             super().build_all_requests(**kwargs)
 
     # --- Answers ----------------------------------------------------------------------------------
@@ -335,6 +343,7 @@ class SporTask(host.HostTask):
             "demonstrations_sha256": digest,
             "generation": self._generation(),
             "thinking": self._thinking,
+            "system_message": self._chat and self._chat.moved,
         }
         if self._tokens:
             facts["likelihood"] = self._tokens.facts

@@ -133,7 +133,7 @@ class Comparison:
 
 PROMPT_FACTS = (
     *("prompt_style", "num_fewshot", "chat_template_sha", "system_instruction_sha"),
-    "fewshot_as_multiturn",
+    *("fewshot_as_multiturn", "system_message"),
 )
 """The facts of a result that :func:`prompt_in_words` puts into words."""
 
@@ -144,11 +144,12 @@ PLAIN = "plain"
 
 def prompt_in_words(facts: Mapping[str, str]) -> str:
     """Return how a model was prompted, such as ``plain`` or ``chat, 3-shot``."""
-    style, shots, chat, system, turns = (facts.get(fact, "None") for fact in PROMPT_FACTS)
+    style, shots, chat, system, turns, moved = (facts.get(fact, "None") for fact in PROMPT_FACTS)
     words = {
         style: style == "instruction",
         "chat": chat != "None",
         "system": system != "None",
+        "no system role": moved != "None",
         f"{shots}-shot{' in turns' if turns == 'True' else ''}": shots not in {"0", "None"},
     }
     return ", ".join(word for word, is_so in words.items() if is_so) or PLAIN

@@ -86,7 +86,8 @@ class Facts(msgspec.Struct):
 
     ``packages`` are the versions of what an output or a score depends on, ``fewshot_arm`` is the
     arm of the demonstrations, ``generation`` holds all settings that decided what was written, and
-    ``declared`` is the task's :func:`~spor_tasks.results.declared.declaration`.
+    ``declared`` is the task's :func:`~spor_tasks.results.declared.declaration`. ``system_message``
+    says where the system message was moved to, if the chat template has no role for it.
     """
 
     spor_tasks: str
@@ -102,6 +103,7 @@ class Facts(msgspec.Struct):
     generation: dict[str, Any] = {}
     test_samples: int = 0
     thinking: bool | None = None
+    system_message: str | None = None
     facts: str | None = None
     nli: str | None = None
     sp: str | None = None

@@ -40,6 +40,7 @@ def signature(
         ),
         "generation": json.dumps(_generation(config), sort_keys=True),
         "thinking": str(facts.thinking),
+        "system_message": str(facts.system_message),
         "backend": model.model,
         # The type of the weights as they were loaded, if the backend states it.
         "dtype": str(model.model_dtype or model.arguments.get("dtype")).removeprefix("torch."),

@@ -122,6 +122,7 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ("--tasks MINI --model_args BASE --log_samples", "output_path"),
         ("--tasks MINI --models BASE --log_samples", "output_path"),
         ("--tasks MINI --models BASE --use_cache cache", "cannot be used with --use_cache"),
+        ("--tasks MINI --model spor-hf --model_args BASE --use_cache cache", "nothing from use_ca"),
         ("--tasks MINI --models BASE --model_args BASE", "cannot be used with --model_args"),
         ("--tasks hellaswag --models BASE", "cannot be used with the task hellaswag"),
     ],

@@ -20,7 +20,7 @@ from spor_tasks.prompts import content
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.results import runs
 from tests.support.result_files import adapter_manifest
-from tests.support.scripted import ScriptedLM, evaluate, evaluate_folder, half_right, load
+from tests.support.scripted import ScriptedLM, evaluate, evaluate_folder, half_right, load, simple
 from tests.support.soak import soak
 
 MINI, MAIN = "spor_systematicity_mini", "spor_order_invariance_mini_main"
@@ -307,3 +307,27 @@ def test_a_result_counts_the_covered_samples(name, shots, metric, kind, checkpoi
         assert len({context.rpartition("\n\n")[0] for context in contexts}) == 1
         expected = len(ids) + 1 if kind == "llama" else len(ids)
         assert contexts[0].count(" Output:") == expected > 0
+
+
+@pytest.mark.parametrize("refreshed", [False, True])
+def test_prompts_of_another_run_are_not_taken(refreshed, monkeypatch, tmp_path, caplog):
+    """lm-eval's cache of requests knows neither the style of a prompt nor which samples it took."""
+    monkeypatch.setattr("lm_eval.caching.cache.PATH", str(tmp_path))
+    for style, evenly in (("causal", False), ("instruction", True)):
+        caplog.clear()
+        model = ScriptedLM(lambda _: "A text.")
+        result = simple(
+            model,
+            MINI,
+            manager=task_files.manager({"prompt_style": style, "limit_evenly": evenly}),
+            limit=3,
+            cache_requests=True,
+            rewrite_requests_cache=refreshed,
+        )
+        assert facts_of(result, MINI)["prompt_style"] == style
+        rows = result["samples"][MINI]
+        prompts = [row["doc"]["prompt"] for row in rows]
+        assert prompts == [request.args[0] for request in model.requests]
+        assert ("all of these facts" in prompts[0]) == (style == "instruction")
+        assert sum("cache_requests is ignored" in each for each in caplog.messages) == 1
+    assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import runs
+from spor_tasks.results.rows import prompt_in_words
 from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 from tests.support.strategies import changed
@@ -148,3 +149,14 @@ def test_turns_matter_in_chats_alone(read):
             for multiturn in (True, None)
         )
         assert (one == other) is alike
+
+
+def test_an_instruction_that_moved_is_another_prompt(tmp_path):
+    def signature(place):
+        content = result_content()
+        content["configs"][TASK]["metadata"]["spor"]["system_message"] = place
+        return runs.read(written(tmp_path, content))[0].signature
+
+    first, second = signature(None), signature("first user turn")
+    assert {key for key in first if first[key] != second[key]} == {"system_message"}
+    assert (prompt_in_words(first), prompt_in_words(second)) == ("plain", "no system role")
