@@ -3,17 +3,23 @@
 import gzip
 import json
 import os
+import re
 import stat
 import tempfile
 import zlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
 from spor_tasks.core.errors import ConfigError, CorpusError, SporError
+
+try:
+    import fcntl
+except ImportError:  # on Windows
+    fcntl = None  # type: ignore[assignment]
 
 Row = Mapping[str, Any]
 
@@ -225,20 +231,51 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():  # such as /dev/stdout, which a rename would replace
         raise OSError("it is not a regular file")
-    descriptor, partial_name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=".partial"
-    )
-    new = Path(partial_name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(descriptor)
-        new.chmod(0o644)
-        new.replace(path)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
+    sweep(path.parent)
+    descriptor, new = _new_partial(path)
+    with ExitStack() as until_renamed:
+        if fcntl:  # a copy of the descriptor has the lock too
+            until_renamed.callback(os.close, os.dup(descriptor))
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(descriptor)
+            new.chmod(0o644)
+            new.replace(path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed processes left of files that they wrote; living ones hold a lock on it."""
+    for path in folder.glob(".*.partial"):
+        with suppress(OSError):  # it is in use, or not ours to remove
+            if _PARTIAL.fullmatch(path.name) and stat.S_ISREG(path.lstat().st_mode):
+                with path.open("r+b") as file:
+                    if fcntl:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        path.unlink()
+                if not fcntl:  # the system removes no file that is open
+                    path.unlink()
+
+
+_PARTIAL = re.compile(r"\..+\.[a-z0-9_]{8}\.partial", re.DOTALL)  # as of `mkstemp` below
+
+
+def _new_partial(path: Path) -> tuple[int, Path]:
+    """Create a file beside ``path``, with a lock that says that its writer lives."""
+    while True:
+        descriptor, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=".partial"
+        )
+        if fcntl:
+            with suppress(OSError):  # this file system has no locks, and nobody sweeps there
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # another process swept it before it had its lock
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -251,5 +288,10 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
     """Write one JSON value, indented for people, atomically."""
     with atomic_write(path) as file:
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-        file.write(f"{text}\n".encode(errors="backslashreplace"))  # as encode_row
+        file.write(json_bytes(value))
+
+
+def json_bytes(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+    """Return one JSON value, indented for people."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return f"{text}\n".encode(errors="backslashreplace")  # as encode_row

@@ -1,5 +1,6 @@
 """Folders that are written completely or not at all, each with a manifest of its content."""
 
+import ctypes
 import os
 import shutil
 from collections.abc import Iterator
@@ -31,8 +32,9 @@ def atomic_folder(
 
     Until then ``path`` does not change, and after an error or an interrupt nothing is left of the
     new folder. The manifest of a folder names its ``kind``, and only a folder of the same kind
-    replaces it. A process that is killed between the two renames leaves the old folder under
-    another name, and :func:`recover` renames it back.
+    replaces it. Linux exchanges the two in one step on most file systems. Elsewhere, a process that
+    is killed between two renames leaves the old folder under another name, and :func:`recover`
+    renames it back.
 
     Raises:
         ConfigError: another process is writing ``path``; ``path`` is not empty, and ``overwrite``
@@ -40,16 +42,17 @@ def atomic_folder(
     """
     path = Path(os.path.realpath(path))  # accepts a link to itself, unlike Path.resolve
     building = _sibling(path, "partial")
-    with _writing_alone(path):
+    with writing_alone(path, _sibling(path, "lock")):
         _settle(path)
-        _refuse_to_lose(path, kind, manifest, overwrite=overwrite)
+        refuse_to_lose(path, kind, overwrite=overwrite, manifest=manifest)
         shutil.rmtree(building, ignore_errors=True)  # left by a process that was killed
         try:
             building.mkdir()
             yield building
-            if path.exists():
-                path.rename(_sibling(path, "old"))
-            building.rename(path)
+            if not (path.exists() and _exchanged(building, path)):
+                if path.exists():
+                    path.rename(_sibling(path, "old"))
+                building.rename(path)
         finally:
             _settle(path)
             shutil.rmtree(building, ignore_errors=True)
@@ -63,8 +66,19 @@ def recover(path: Path) -> None:
     with suppress(OSError, ValueError, ConfigError):  # no such name, or its writer is alive
         path = Path(os.path.realpath(path))
         if not path.exists() and _sibling(path, "old").exists():
-            with _writing_alone(path):
+            with writing_alone(path, _sibling(path, "lock")):
                 _settle(path)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step; return false if nothing happened, as it cannot be done."""
+    try:
+        exchange = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):  # another system
+        return False
+    here = -100  # AT_FDCWD
+    failed = exchange(here, os.fsencode(one), here, os.fsencode(other), 2)  # RENAME_EXCHANGE
+    return not failed
 
 
 def _sibling(path: Path, end: str) -> Path:
@@ -72,12 +86,15 @@ def _sibling(path: Path, end: str) -> Path:
 
 
 @contextmanager
-def _writing_alone(path: Path) -> Iterator[None]:
-    """Keep other processes from writing ``path``; the system frees the lock if this one dies."""
-    lock = _sibling(path, "lock")
+def writing_alone(path: Path, lock: Path) -> Iterator[None]:
+    """Keep other processes from writing ``path``; the system frees the lock if this one dies.
+
+    Raises:
+        ConfigError: another process has the lock, or it cannot be written.
+    """
     held = FileLock(lock, blocking=False)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        lock.parent.mkdir(parents=True, exist_ok=True)
         held.acquire()
     except Timeout as error:
         raise ConfigError(
@@ -90,12 +107,19 @@ def _writing_alone(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # Windows does not delete an open file
-            lock.unlink()
-        held.release()
+        try:
+            with suppress(OSError):  # Windows does not delete an open file
+                lock.unlink()
+        finally:
+            held.release()
 
 
-def _refuse_to_lose(path: Path, kind: str, manifest: str, *, overwrite: bool) -> None:
+def refuse_to_lose(path: Path, kind: str, *, overwrite: bool, manifest: str = MANIFEST) -> None:
+    """Check that ``path`` is empty, or with ``overwrite`` a finished folder of the same kind.
+
+    Raises:
+        ConfigError: it is not.
+    """
     if _is_free(path):
         return
     try:
@@ -134,7 +158,12 @@ def _settle(path: Path) -> None:
 
 def write_manifest(folder: Path, manifest: Row, name: str = MANIFEST) -> None:
     """Write the folder's manifest, as its last file: a folder without one is not finished."""
-    write_json(folder / name, {"schema": _SCHEMA, **manifest})
+    write_json(folder / name, stamped(manifest))
+
+
+def stamped(manifest: Row) -> Row:
+    """Return a manifest as a folder has it, under the version of its form."""
+    return {"schema": _SCHEMA, **manifest}
 
 
 def read_manifest(folder: Path, name: str = MANIFEST) -> dict[str, Any]:

@@ -81,9 +81,10 @@ def write_leaderboard(
     board = rank(report)
     if out is None:
         return leaderboard.document(board)
-    left_out = export(report, out, settings or Settings())
-    document = leaderboard.document(replace(board, problems=(*board.problems, *left_out)))
-    save(out, document.files("leaderboard"))
+    exported = export(report, out, settings or Settings())
+    problems = (*board.problems, *exported.problems)
+    document = leaderboard.document(replace(board, problems=problems))
+    save(out, {**exported.files, **document.files("leaderboard")}, exported.outdated)
     return document
 
 

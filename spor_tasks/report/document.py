@@ -8,10 +8,8 @@ import csv
 import html
 import io
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +17,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from spor_tasks.core.files import atomic_write, writing
+from spor_tasks.core.files import writing
+from spor_tasks.core.together import replace_files
 from spor_tasks.core.visible import visible
 from spor_tasks.results.grid import Content, Grid, Line
 from spor_tasks.results.runs import Problem
@@ -240,23 +239,14 @@ def html_text(text: str) -> str:
     return html.escape(visible(text))
 
 
-def save(folder: Path, files: Mapping[str, str | bytes], outdated: Iterable[str] = ()) -> None:
+def save(folder: Path, files: Mapping[str, str], outdated: Iterable[str] = ()) -> None:
     """Write files into a folder, by name, in place of those and ``outdated`` ones of a former one.
 
-    All are on disk before the first of the former ones is removed, and all of these are removed
-    before the first gets its name. So a process that is killed never leaves files of two documents.
+    All change at one moment, as :func:`~spor_tasks.core.together.replace_files` says.
 
     Raises:
         ConfigError: a file cannot be written.
     """
-    with writing(folder), ExitStack() as written:
-        for name, content in files.items():
-            if isinstance(content, str):
-                content = content.encode(errors="backslashreplace")  # noqa: PLW2901 - as bytes
-            with writing(folder / name):
-                file = written.enter_context(atomic_write(folder / name))
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-        for name in {*outdated, *files}:
-            (folder / name).unlink(missing_ok=True)
+    content = {name: text.encode(errors="backslashreplace") for name, text in files.items()}
+    with writing(folder):
+        replace_files(folder, content, outdated)

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import writing
-from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.core.files import json_bytes
+from spor_tasks.core.folders import MANIFEST, refuse_to_lose, stamped
 from spor_tasks.evaluation.baselines import PREFIX
 from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
@@ -53,29 +53,39 @@ class Settings:
     source: str | None = None
 
 
-def export(report: Report, out: Path, settings: Settings) -> tuple[Problem, ...]:
-    """Write what can be published of the results, and return why the rest is not.
+class Export(NamedTuple):
+    """Files for public leaderboards by their names, those that they replace, and what is in none.
 
-    Each of the two folders, `hub` and `every_eval_ever`, is replaced as a whole.
+    ``files`` are in two folders, `hub` and `every_eval_ever`.
+    """
+
+    files: Mapping[str, str]
+    outdated: frozenset[str]
+    problems: tuple[Problem, ...]
+
+
+def export(report: Report, out: Path, settings: Settings) -> Export:
+    """Return what can be published of the results, and why the rest is not.
 
     Raises:
-        ConfigError: a named model has no results, ``out`` cannot be written, or one of the folders
-            is there and was not written by this function.
+        ConfigError: a named model has no results, or one of the folders is in ``out`` and was not
+            written from such files.
     """
     runs, problems = _choose(report, settings)
     entries, refused = _hub_entries(report.rows, runs, settings)
     records = dict(_record(*each, settings) for each in runs.values())
+    files: dict[str, str] = {}
+    outdated: set[str] = set()
     for name, kind, texts in (
         ("every_eval_ever", "results for Every Eval Ever", records),
         ("hub", "results for the Hub", entries),
     ):
-        with writing(out), atomic_folder(out / name, kind=kind, overwrite=True) as folder:
-            for place, text in texts.items():
-                path = folder / place
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            write_manifest(folder, {"kind": kind})
-    return (*problems, *refused)
+        refuse_to_lose(out / name, kind, overwrite=True)
+        former = (path for path in (out / name).rglob("*") if not path.is_dir())
+        outdated |= {path.relative_to(out).as_posix() for path in former}
+        files |= {f"{name}/{place}": text for place, text in texts.items()}
+        files[f"{name}/{MANIFEST}"] = json_bytes(stamped({"kind": kind})).decode()
+    return Export(files, frozenset(outdated), (*problems, *refused))
 
 
 _Runs = Mapping[RunKey, tuple[Run, str]]

@@ -3,16 +3,21 @@
 Each test kills a writer before every one of its calls to the system in turn (`tests/killed.py`).
 """
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import count
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from spor_tasks.core import files, folders
+from spor_tasks.core.errors import ConfigError
 from tests.conftest import REPOSITORY
 from tests.support import killed
 from tests.support.damage import SOAK
@@ -68,12 +73,16 @@ def held(path):
     return content
 
 
-def kills(writer, action, folder, old="old"):
+def kills(writer, action, folder, old="old", foreign=()):
     """Kill one who writes what lies at a path, at every call in turn; yield each path then."""
+    before = folder / "before" / "out"
+    before.parent.mkdir()
+    assert not old or writer(action, before, old) == 0
+    for name in foreign:
+        (before / name).write_text("foreign")
     for call in count(1):
         path = folder / str(call) / "out"
-        path.parent.mkdir()
-        assert not old or writer(action, path, old) == 0
+        shutil.copytree(before.parent, path.parent)
         status = writer(action, path, "new", call=call)
         assert status in {0, KILLED}
         yield path
@@ -86,7 +95,7 @@ def kills(writer, action, folder, old="old"):
 def test_the_next_one_finds_the_folder(writer, tmp_path, next_one):
     """Where it is killed while it puts the folder back, the one after it does."""
     gone = None
-    for path in kills(writer, "write_folder", tmp_path):
+    for path in kills(writer, "write_folder_in_two_renames", tmp_path):
         if held(path) is None:
             gone = gone or shutil.copytree(path.parent, tmp_path / "gone")
         assert writer(next_one, path, "third") == 0
@@ -104,6 +113,123 @@ def test_the_next_one_finds_the_folder(writer, tmp_path, next_one):
         if status == 0:
             break
     assert call > 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems exchange no folders")
+def test_a_folder_is_there_at_every_moment(writer, tmp_path):
+    found = set()
+    for path in kills(writer, "write_folder", tmp_path):
+        found.add(held(path))
+        assert writer("write_folder", path, "third") == 0
+        assert list(path.parent.iterdir()) == [path]
+    assert found == {"old", "new"}
+
+
+def shown(folder):
+    """Return what the files of a folder hold that open; hidden ones are a writer's own."""
+    own = (path for path in folder.rglob("*") if ".partial" not in str(path.relative_to(folder)))
+    return {str(path.relative_to(folder)): path.read_text() for path in own if path.is_file()}
+
+
+FOREIGN = dict.fromkeys(("notes", "below/notes"), "foreign")
+
+
+def report(content):
+    """Return the files that one writer of several leaves."""
+    names = (*killed.TOGETHER, f"only {content}", f"below/only {content}")
+    return dict.fromkeys(names, content) | FOREIGN
+
+
+def test_files_that_belong_together_are_all_old_or_all_new(writer, tmp_path):
+    found = []
+    for path in kills(writer, "write_together", tmp_path, foreign=FOREIGN):
+        found.append(shown(path))
+        assert found[-1] in (report("old"), report("new"))
+        (path / ".page.abcd_123.partial").touch()  # as a killed writer of a single file leaves it
+        assert writer("write_together", path, "old") == 0
+        present = shown(path)
+        assert {name: present[name] for name in report("old")} == report("old")
+        assert not [each for each in path.rglob("*") if each.is_symlink() or "partial" in each.name]
+    assert report("old") in found
+    assert report("new") in found
+
+
+FAULTY = ("mkdir", "rmdir", "rename", "replace", "unlink", "link", "symlink", "fsync", "open")
+
+
+class FullDisk:
+    """A file that takes nothing."""
+
+    def __init__(self, file, fail):
+        self.file, self.fail = file, fail
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+    def __getattr__(self, name):
+        if name in {"write", "flush"}:
+            self.fail()
+        return getattr(self.file, name)
+
+
+@pytest.mark.parametrize("lasts", [False, True], ids=["once", "from then on"])
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(errno.EIO, "I/O error")], ids=repr)
+def test_no_fault_loses_the_old_files_or_mixes_them_with_new_ones(
+    fault, lasts, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    before = tmp_path / "before"
+    killed.write_together(before, "old")
+    for name in FOREIGN:
+        (before / name).write_text("foreign")
+    for call in count(1):
+        path, calls = shutil.copytree(before, tmp_path / str(call)), 0
+
+        def fail(call=call):
+            nonlocal calls
+            calls += 1
+            if calls == call or (lasts and calls > call):
+                raise fault
+
+        def failing(function, fail=fail):
+            return lambda *values, **more: fail() or function(*values, **more)
+
+        def opened(*values, opener=Path.open, fail=fail, **more):
+            file = opener(*values, **more)
+            return FullDisk(file, fail) if "w" in str(values) else file
+
+        with pytest.MonkeyPatch.context() as patch, suppress(type(fault), ConfigError):
+            for name in FAULTY:
+                patch.setattr(os, name, failing(getattr(os, name)))
+            patch.setattr(Path, "open", opened)
+            killed.write_together(path, "new")
+        assert shown(path) in (report("old"), report("new"))
+        if not lasts and calls >= call:
+            assert not [each for each in path.rglob("*") if each.is_symlink()]
+        if calls < call:
+            break
+        killed.write_together(path, "old")
+        assert not [*path.rglob("*.partial")]
+    assert call > 60
+    assert shown(path) == report("new")
+
+
+def test_what_a_living_writer_has_written_stays(tmp_path):
+    with files.atomic_write(tmp_path / "a") as file:
+        file.write(b"slow")
+        files.write_json(tmp_path / "a", "fast")
+        files.write_json(tmp_path / "b", "other")
+    assert (tmp_path / "a").read_text() == "slow"
+
+
+def test_a_disk_without_links_holds_each_file_old_or_new(tmp_path, monkeypatch):
+    killed.write_together(tmp_path, "old")
+    monkeypatch.setattr(os, "symlink", Mock(side_effect=OSError(errno.EPERM, "no links")))
+    killed.write_together(tmp_path, "new")
+    assert shown(tmp_path) | FOREIGN == report("new")
 
 
 def test_a_folder_that_is_new_appears_whole_or_not_at_all(writer, tmp_path):

@@ -5,10 +5,7 @@ import io
 import json
 import re
 import unicodedata
-from contextlib import nullcontext
-from pathlib import Path
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,7 +20,6 @@ from spor_tasks.report.document import (
     markdown,
     markdown_text,
     plain_text,
-    save,
 )
 from tests.conftest import REPOSITORY
 from tests.support import golden
@@ -168,27 +164,3 @@ def test_results_of_0_2_0_are_read(tmp_path, spor, monkeypatch):
         assert spor(command) == (DATA / "runs" / file).read_text("utf-8")
     spor(f"report runs --out {tmp_path}")
     assert (tmp_path / "page.html").stat().st_size > 50_000
-
-
-@pytest.mark.parametrize("steps", range(6))
-def test_a_process_that_is_killed_never_leaves_files_of_two_documents(tmp_path, monkeypatch, steps):
-    """Three former files are removed and two get their names; it ends before one of these."""
-    save(tmp_path, {"a": "old", "b": "old", "plot": "old"})
-    done = []
-
-    def ending(method):
-        def call(path, *more, **options):
-            if method.__name__ == "replace" or not path.name.startswith("."):
-                done.append(path)
-                if len(done) > steps:
-                    raise KeyboardInterrupt
-            return method(path, *more, **options)
-
-        return call
-
-    for name in ("unlink", "replace"):
-        monkeypatch.setattr(Path, name, ending(getattr(Path, name)))
-    with pytest.raises(KeyboardInterrupt) if steps < 5 else nullcontext():
-        save(tmp_path, {"a": "new", "b": "new"}, ["plot"])
-    assert len({path.read_text("utf-8") for path in tmp_path.iterdir()}) <= 1
-    assert len(done) == min(steps + 1, 5)

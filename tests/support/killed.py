@@ -16,11 +16,12 @@ from pathlib import Path
 
 import tqdm  # noqa: F401 - as ctypes
 
-from spor_tasks.core import files, folders
+from spor_tasks.core import files, folders, together
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.sources import Repository, SourceFile, blob_id
 
 FILES = ("rows", "deep/rows")
+TOGETHER = ("page", "below/record")
 # What Python tells of before it does it, and what can change a name or a file.
 CALLS = ("open", "os.", "shutil.", "tempfile.", "fcntl.", "ctypes.")
 
@@ -32,6 +33,21 @@ def write_folder(path, content):
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(content)
         folders.write_manifest(folder, {"kind": "sets", "content": content})
+
+
+def write_folder_in_two_renames(path, content):
+    """Replace a folder as where none can be exchanged for another."""
+    folders._exchanged = lambda *_: False
+    write_folder(path, content)
+
+
+def write_together(path, content):
+    """Replace files of a folder, where others are, by some more and some fewer."""
+    own = {
+        name: content.encode() for name in (*TOGETHER, f"only {content}", f"below/only {content}")
+    }
+    gone = {name for name in ("only old", "below/only old") if name not in own}
+    together.replace_files(path, own, gone)
 
 
 def read_folder(path, _):
@@ -63,7 +79,10 @@ def fetch_files(path, content):
 
 ACTIONS = {
     action.__name__: action
-    for action in (write_folder, read_folder, write_file, write_file_often, fetch_files)
+    for action in (
+        *(write_folder, write_folder_in_two_renames, write_together),
+        *(read_folder, write_file, write_file_often, fetch_files),
+    )
 }
 
 
