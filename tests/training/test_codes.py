@@ -91,6 +91,25 @@ def test_contrasts_are_drawn_and_a_large_loss_is_finite(loaded):
         assert math.isfinite(objective.loss(model, batch).item())
 
 
+@pytest.mark.parametrize("name", ["cache", "past_key_values"])
+def test_the_cache_has_the_name_that_the_base_calls_it(loaded, name, monkeypatch):
+    objective = objective_of("contrastive_prefix", loaded, CORPUS, **SIZES["contrastive_prefix"])
+    model = with_vectors(objective)
+    ids = load_batch(objective.rows.rows[:2], loaded.pad_id, model).inputs["input_ids"]
+    expected = model(ids).logits
+    here = model._cache
+    forward = loaded.model.forward
+    renamed = {
+        "cache": lambda cache=None, **inputs: forward(**{here: cache}, **inputs),
+        "past_key_values": lambda past_key_values=None, **inputs: forward(
+            **{here: past_key_values}, **inputs
+        ),
+    }
+    monkeypatch.setattr(loaded.model, "forward", renamed[name])
+    again = CodedModel(loaded.model, loaded.tokenizer, model.aspects, lambda *_: model.vectors)
+    assert torch.equal(again(ids).logits, expected)
+
+
 def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(loaded, monkeypatch):
     settings = OptimizationConfig(batch_size=4)
     of = {"of": "dcg", "of_settings": SIZES["dcg"]}
