@@ -1,10 +1,12 @@
 """Our tasks inside lm-eval."""
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import Any, cast
 
 from lm_eval.api.instance import Instance
@@ -14,7 +16,7 @@ from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import split_digest
 from spor_tasks.core.sample import Split
-from spor_tasks.harness import adapt, backends, checkpoints, documents, filters, host
+from spor_tasks.harness import adapt, answers, backends, checkpoints, documents, filters, host
 from spor_tasks.harness.chats import Chat
 from spor_tasks.harness.plan import (
     arm_digest,
@@ -95,6 +97,7 @@ class SporTask(host.HostTask):
     _fewshot_seed: int | None = None
     _thinking: bool | None = None  # of the chat template; None without one
     _chat: Chat | None = None
+    _failures: Mapping[str, int] = MappingProxyType({})  # requests without an answer, by the reason
     _measured: dict[tuple[str, ...], adapt.Measured]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -285,6 +288,7 @@ class SporTask(host.HostTask):
             )
         if kwargs.get("apply_chat_template"):
             self._set_filters(for_untuned=True)
+        answers.mark_failures()
         render = kwargs.get("chat_template")
         if render is not None:
             kwargs["chat_template"] = self._chat = Chat(render, self.config.task)
@@ -302,12 +306,19 @@ class SporTask(host.HostTask):
         samples = [sample_of(first.doc) for first, *_ in grouped.values()]
         if self._tokens:
             texts = chain.from_iterable(sample.texts for sample in samples)
-            answers: list[list[Any]] = [self._tokens.likelihoods(requests, texts, self._style)]
+            found: list[list[Any]] = [self._tokens.likelihoods(requests, texts, self._style)]
         else:
             task, chains = self.config.task, self.config.filter_list
-            answers = [filters.filtered(task, each, requests) for each in chains]
+            found = [filters.filtered(task, each, requests) for each in chains]
+            self._failures = answers.failures(requests)
+            if failed := sum(self._failures.values()):
+                _log.warning(
+                    "%s: the server failed to answer %d of %d requests, which are scored as they "
+                    "are: %s",
+                    *(task, failed, len(requests), json.dumps(self._failures)),
+                )
         self._measured = {}
-        for each in () if self._is_unscored else map(iter, answers):
+        for each in () if self._is_unscored else map(iter, found):
             by_sample = [tuple(islice(each, len(of_sample))) for of_sample in grouped.values()]
             measured = adapt.measured(self._metrics, self._scores, samples, by_sample)
             for sample, outputs, (values, details) in zip(
@@ -344,6 +355,7 @@ class SporTask(host.HostTask):
             "generation": self._generation(),
             "thinking": self._thinking,
             "system_message": self._chat and self._chat.moved,
+            "failures": self._failures,
         }
         if self._tokens:
             facts["likelihood"] = self._tokens.facts

@@ -106,6 +106,13 @@ def _notices(
                 "context length"
             )
             yield Problem("cut", str(result.file), what, lost=False)
+        if result.failures:
+            counts = ", ".join(f"{count:,} {why}" for why, count in result.failures.items())
+            what = (
+                f"{sum(result.failures.values()):,} answers of {result.task} were not given by the "
+                f"server, and are scored as they are: {counts}"
+            )
+            yield Problem("unanswered", str(result.file), what, lost=False)
     for result in results:
         if result.id not in have:
             what = f"{result.task} has no sample file: only its scores are reported"

@@ -118,6 +118,8 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:
             why = "its test set is not one of the benchmark's"
+        elif result.failures:
+            why = "a server left some of its requests without an answer"
         elif result.date is None:
             why = "it does not say when it was made"
         elif fault := fault_of(file):

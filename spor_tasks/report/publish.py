@@ -27,7 +27,7 @@ RESULTS = "results"
 """The folder of the repository that the results go to, each in one of its model."""
 
 _CARD = "README.md"
-_HARMLESS = {"foreign", "cut", "incomparable", "samples-only"}
+_HARMLESS = {"foreign", "cut", "unanswered", "incomparable", "samples-only"}
 # Tokens by their form, passwords in addresses, and in result files any value of a secret's name;
 # `eos_token` of a tokenizer is not such a name.
 _TOKEN = re.compile(rb"\bhf_[A-Za-z0-9]{30,}|\bsk-[\w-]{20,}|\w://[^\s/:@\"]+:[^\s/@\"]+@")

@@ -52,7 +52,8 @@ class Run:
     asks, such as ``beam5`` or ``icl k=3``. ``comparison`` is the task without the shown arm, in
     which the tasks of a comparison differ, and with the number of demonstrations, if any.
     ``prompts_cut`` counts the prompts that were longer than the model takes; None if nothing
-    counted them. ``stderrs`` are lm-eval's standard errors of the scores, over samples.
+    counted them. ``failures`` counts the requests that a server did not answer, by the reason.
+    ``stderrs`` are lm-eval's standard errors of the scores, over samples.
     ``documents`` is the number of samples that the task has, and ``test_samples`` that of the test
     set, some of which a task that shows demonstrations of each sample's units may not have.
     ``date`` is when the run began, in seconds since 1970; None if the file does not say it.
@@ -83,6 +84,7 @@ class Run:
     date: float | None = None
     generation: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     logged: Logged | None = field(default=None, compare=False, repr=False)
@@ -298,6 +300,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         date=float(date) if isinstance(date, int | float) and 0 < date < _YEAR_10000 else None,
         generation=facts.generation or config.generation_kwargs,
         checkpoint=model.checkpoint,
+        failures=facts.failures,
     )
 
 

@@ -88,6 +88,8 @@ class Facts(msgspec.Struct):
     arm of the demonstrations, ``generation`` holds all settings that decided what was written, and
     ``declared`` is the task's :func:`~spor_tasks.results.declared.declaration`. ``system_message``
     says where the system message was moved to, if the chat template has no role for it.
+    ``failures``
+    counts the requests that a server did not answer, by the reason.
     """
 
     spor_tasks: str
@@ -104,6 +106,7 @@ class Facts(msgspec.Struct):
     test_samples: int = 0
     thinking: bool | None = None
     system_message: str | None = None
+    failures: dict[str, Count] = {}
     facts: str | None = None
     nli: str | None = None
     sp: str | None = None

@@ -22,6 +22,8 @@ class Server:
 def serve(write):
     """Serve until the block ends; ``write`` answers a prompt, and None is an error of the server.
 
+    Other JSON than a text is sent in place of the whole answer.
+
     It listens on the loopback interface only, and answers no more than a few hundred requests.
     """
 
@@ -41,7 +43,8 @@ def serve(write):
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
-            self.wfile.write(json.dumps({"choices": choices}).encode())
+            sent = {"choices": choices} if isinstance(answers[0], str) else answers[0]
+            self.wfile.write(json.dumps(sent).encode())
 
         def log_message(self, *_):
             """Keep quiet."""

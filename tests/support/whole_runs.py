@@ -72,6 +72,9 @@ _EDITS = {
     "a limit": lambda content, task: content["n-samples"][task].update(original=10_000),
     "other scores": lambda content, task: content["results"][task].update({"parent,none": 99.0}),
     "no date": lambda content, _: content.update(date=1e300),
+    "no answers": lambda content, task: content["configs"][task]["metadata"]["spor"].update(
+        failures={"error": 2}
+    ),
 }
 HARMS = (*_EDITS, "no samples", "other samples", "half a file")
 

@@ -1,0 +1,122 @@
+"""The answers that a server did not give, which lm-eval takes for empty texts.
+
+A gateway may report an error with the status 200, and a filter leaves no text, or a part of one.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache, partialmethod
+from typing import Any
+
+from lm_eval.api.instance import Instance
+
+from spor_tasks.core.visible import visible
+
+# With these a text is whole, or as long as it may be; the first two are OpenAI's.
+_WHOLE = frozenset(("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn"))
+_SHOWN = 200  # characters of what a server sent
+
+_asked: ContextVar[int] = ContextVar("asked")  # the prompts of the request that is answered
+
+
+class Failed(str):
+    """What there is of a text where a server failed to answer, mostly nothing.
+
+    ``why`` is ``error``, ``refusal``, ``filtered``, ``unfinished``, ``null`` or ``missing``.
+    """
+
+    __slots__ = ("why",)
+    why: str
+
+
+def failures(requests: Iterable[Instance]) -> dict[str, int]:
+    """Return how many requests failed, by the reason."""
+    outputs = [request.resps[0] for request in requests]
+    counts = Counter(output.why for output in outputs if isinstance(output, Failed))
+    return dict(sorted(counts.items()))
+
+
+def mark_failures() -> None:
+    """Let lm-eval's models of OpenAI's interface return :class:`Failed`; safe to repeat."""
+    if models := sys.modules.get("lm_eval.models.openai_completions"):
+        _mark(models)
+
+
+@cache
+def _mark(models: Any) -> None:  # noqa: ANN401 - lm-eval has no types
+    base, chats = models.LocalCompletionsAPI, models.LocalChatCompletion
+    create_message, parse_logprobs = base.create_message, base.parse_logprobs
+
+    def counted(model: Any, messages: Sequence[Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        _asked.set(len(messages))
+        return create_message(model, messages, *args, **kwargs)
+
+    def logprobs(outputs: object, tokens: Sequence[Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+        from requests import RequestException  # noqa: PLC0415 - of lm-eval's extra `api`
+
+        fault = RequestException(f"it gave no log likelihoods: {visible(outputs):.{_SHOWN}}")
+        try:
+            found = parse_logprobs(outputs, tokens, *args, **kwargs)
+        except (AssertionError, AttributeError, IndexError, KeyError, TypeError) as error:
+            raise fault from error
+        if len(found) != len(tokens):
+            raise fault
+        return found
+
+    base.create_message, base.parse_logprobs = counted, staticmethod(logprobs)
+    base.parse_generations = partialmethod(_texts, _of_completion)
+    chats.parse_generations = partialmethod(_texts, _of_chat)
+
+
+def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:  # noqa: ANN401
+    """Return a text for each prompt of a request, in their order."""
+    from lm_eval.models.utils import postprocess_generated_text  # noqa: PLC0415 - torch
+
+    if isinstance(outputs, list) and len(outputs) == 1:
+        (outputs,) = outputs
+    choices: Any = outputs.get("choices") if isinstance(outputs, dict) else None
+    has_choices = isinstance(choices, list) and not outputs.get("error")
+    of_prompt: dict[int, Mapping[str, Any]] = {}
+    for number, choice in enumerate(choices if has_choices else ()):
+        if isinstance(choice, dict):
+            index = choice.get("index")
+            of_prompt.setdefault(index if isinstance(index, int) else number, choice)
+    texts = []
+    for number in range(_asked.get()):
+        text, why = None, "missing" if has_choices else "error"
+        if number in of_prompt:
+            text, why = read(of_prompt[number])
+        text = postprocess_generated_text(
+            text if isinstance(text, str) else "",
+            stop=None,
+            think_end_token=getattr(model, "think_end_token", None),
+        )
+        if why:
+            text = Failed(text)
+            text.why = why
+        texts.append(text)
+    return texts
+
+
+def _of_chat(choice: Mapping[str, Any]) -> tuple[object, str | None]:
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    text = message.get("content")
+    return text, "refusal" if message.get("refusal") else _fault(choice, text)
+
+
+def _of_completion(choice: Mapping[str, Any]) -> tuple[object, str | None]:
+    text = choice.get("text")
+    return text, _fault(choice, text)
+
+
+def _fault(choice: Mapping[str, Any], text: object) -> str | None:
+    """Return why the text of a choice is not a whole answer; None if it is."""
+    reason = choice.get("finish_reason")
+    if choice.get("error") or reason == "error":
+        return "error"
+    if isinstance(reason, str) and reason not in _WHOLE:
+        return "filtered" if reason == "content_filter" else "unfinished"
+    return None if isinstance(text, str) else "null"
