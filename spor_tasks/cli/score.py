@@ -202,6 +202,8 @@ def run(options: argparse.Namespace) -> None:
         more=more_metrics,
         filters=options.filter,
     )
+    for warning in result.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     if options.json:
         print(json.dumps(_row(result), indent=2))
     else:
@@ -238,6 +240,7 @@ def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
+    from spor_tasks.aspects.references import NO_REFERENCES
     from spor_tasks.results.grid import p_text
 
     width = max(28, *(len(score.name) + 2 for score in result.scores))
@@ -258,6 +261,8 @@ def _print(result: "Result", *, intervals: bool) -> None:
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
             f"{result.samples:,} samples in {result.clusters:,} clusters."
         )
+    if result.left_out:
+        print(f"\n{result.left_out:,} {NO_REFERENCES}.")
     print()
     for signature in dict.fromkeys(score.signature for score in result.scores):
         print(visible(signature))

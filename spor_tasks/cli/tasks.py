@@ -96,6 +96,8 @@ def run_make(options: argparse.Namespace) -> None:
         print(f"{visible(name):<56}{samples:>7,} test samples")
     for name, why in task_set.refused.items():
         print(f"{name:<56}not possible: {visible(why)}")
+    for note in task_set.notes:
+        print(f"{visible(options.file)}: {note}")
     for name, warning in task_set.warnings:
         print(f"warning: {visible(name)}: {warning}", file=sys.stderr)
     print(f"{visible(options.out)}: the task files")

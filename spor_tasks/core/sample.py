@@ -112,6 +112,7 @@ class Sample:
     the ``name`` of an E2E restaurant, the ``category`` of WebNLG, or a ``table``. A key is missing
     if the source has no value. ``challenge`` is what an aspect adds. ``twin`` is the same sample
     about invented entities, which is asked after the sample itself; a twin has no twin.
+    ``left_out`` counts the texts of the source that are no references: they have no word.
     """
 
     id: str
@@ -121,6 +122,7 @@ class Sample:
     context: Mapping[str, Fact] = field(default_factory=dict, hash=False)
     challenge: Challenge | None = None
     twin: "Sample | None" = None
+    left_out: int = field(default=0, compare=False)
 
     @property
     def cluster(self) -> Hashable:
@@ -227,11 +229,15 @@ def without_first_reference(sample: Sample) -> Sample:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSamples:
-    """The material of sets: training samples, and samples that may become test samples."""
+    """The material of sets: training samples, and samples that may become test samples.
+
+    ``rows`` counts the rows of a file that the samples of each part were made of, if it is known.
+    """
 
     name: str
     train: Sequence[Sample]
     test: Sequence[Sample]
+    rows: Mapping[str, int] = field(default_factory=dict, hash=False, compare=False)
 
     @property
     def samples(self) -> tuple[Sample, ...]:
@@ -348,6 +354,7 @@ class SampleMaker:
         self,
         units: Iterable[DataUnit],
         references: Iterable[str],
+        /,
         **context: Fact,
     ) -> Sample:
         """Return the next sample of the source; its context leaves out what is None."""

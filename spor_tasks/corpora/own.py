@@ -3,16 +3,21 @@
 Every row needs ``data`` and ``texts``. It may have ``name``, ``category`` and ``id``, and either
 all rows or none have ``split`` (``train`` or ``test``). Without ``split`` all samples are training
 samples, which is enough for systematicity.
+
+Rows of one input are one sample. A file that repeats the input before each of its texts would
+otherwise compare an output with one of them only.
 """
 
 import os
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, Sample, Triple
+from spor_tasks.core.sample import CorpusSamples, Sample, SampleMaker, Triple
 from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.corpora.compmctg.linearize import linearize as linearize_attributes
 from spor_tasks.corpora.e2e.linearize import linearize as linearize_pairs
@@ -25,6 +30,8 @@ _PARTS = ("train", "test")
 def read_corpus(path: Path) -> CorpusSamples:
     """Return the corpus in a JSON Lines file, gzipped or not, under the name of the file.
 
+    Samples are in the order of their first rows, and references in the order of the rows.
+
     Raises:
         CorpusError: the file cannot be read or has no sample; or a row is malformed, has no texts,
             has the ``id`` of another row, or has a ``split`` while others have none. The error
@@ -33,10 +40,11 @@ def read_corpus(path: Path) -> CorpusSamples:
     # UTF-8, whatever encoding the locale gives to file names
     named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
     name = named.removesuffix(".gz").removesuffix(".jsonl")
-    parts: dict[str, list[Sample]] = {part: [] for part in _PARTS}
+    make = SampleMaker(name)
+    inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
     marked: set[bool] = set()
     ids: dict[str, str] = {}
-    for place, row, sample in read_samples(read_rows(path), name):
+    for place, row, sample in read_samples(read_rows(path), make):
         marked.add("split" in row)
         if len(marked) > 1:
             raise CorpusError(
@@ -52,10 +60,31 @@ def read_corpus(path: Path) -> CorpusSamples:
             )
         if "id" in row and (first := ids.setdefault(str(row["id"]), place)) != place:
             raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)
-        parts[part].append(sample)
+        inputs[part].setdefault(input_of(sample), []).append(sample)
     if not marked:
         raise CorpusError("has no samples", where=path)
-    return CorpusSamples(name, *(tuple(parts[part]) for part in _PARTS))
+    train, test = (tuple(_pooled(rows, make) for rows in inputs[part].values()) for part in _PARTS)
+    counts = {part: sum(map(len, inputs[part].values())) for part in _PARTS}
+    return CorpusSamples(name, train, test, counts)
+
+
+def input_of(sample: Sample) -> Hashable:
+    """Return what rows of one input share: the units in their order, and all that is said of them.
+
+    A row with a challenge or a twin shares its input with no other.
+    """
+    if sample.challenge or sample.twin:
+        return sample.id
+    return sample.units, repr(sorted(sample.context.items()))
+
+
+def _pooled(rows: Sequence[Sample], make: SampleMaker) -> Sample:
+    """Return the sample of the rows of one input, with the references of all."""
+    first, *others = rows
+    if not others:
+        return first
+    sample = make(first.units, [text for row in rows for text in row.references], **first.context)
+    return replace(sample, left_out=sum(row.left_out for row in rows))
 
 
 @cache  # each prompt needs the corpus of its sample

@@ -19,7 +19,14 @@ from typing import Any, NamedTuple
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import name_of, read_json, read_lines, read_rows
-from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
+from spor_tasks.core.references import with_references
+from spor_tasks.core.sample import (
+    AttributeValue,
+    Sample,
+    SampleMaker,
+    Triple,
+    sides,
+)
 from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
 from spor_tasks.metrics.base import Metric
 from spor_tasks.results.samples import answered
@@ -126,7 +133,9 @@ def parsed(
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
         try:
-            sample = own_sample or from_row(fields, maker, where=place, needs_texts=needs_texts)
+            sample = own_sample or with_references(
+                from_row(fields, maker, where=place, needs_texts=needs_texts), maker
+            )
         except CorpusError as error:
             raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
         has_twins = (rows[0].sample if rows else sample).twin is not None

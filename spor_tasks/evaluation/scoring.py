@@ -3,7 +3,8 @@
 The forms of a file are in :mod:`spor_tasks.evaluation.outputs`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,10 +13,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from spor_tasks.aspects import references as of_references
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.registry import registry
+from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import Row, check_same, parsed
 from spor_tasks.metrics import learned
@@ -35,6 +38,8 @@ from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
 from spor_tasks.results.statistics import Estimate
 from spor_tasks.text import filters as known_filters
 
+_FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
+
 _WITH_OWN_PARENT = ("totto", "totto_mini")
 
 _PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
@@ -48,7 +53,7 @@ class Result:
     ``clusters`` counts the samples with different units, or the different tables.
     ``samples_sha256`` is the digest of the samples as the published file of them would have it,
     whatever else the rows hold: scores are of the same test set if it is the same. ``comparisons``
-    are by score, where another file was given.
+    are by score, where another file was given. ``left_out`` counts texts that are no references.
     """
 
     metric: str
@@ -58,6 +63,8 @@ class Result:
     samples_sha256: str
     scores: tuple[Score, ...]
     comparisons: Mapping[str, Estimate | None]
+    left_out: int
+    warnings: tuple[str, ...]
 
 
 def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different types
@@ -140,7 +147,25 @@ def score(
         for each, theirs in compared.items()
     }
     count = count_of(clusters)
-    return Result(name, corpus, len(rows), count, sha, tuple(scores), differences)
+    left_out = of_references.left_out(row.sample for row in rows)
+    warnings = tuple(_apart(rows, metrics))
+    return Result(
+        name, corpus, len(rows), count, sha, tuple(scores), differences, left_out, warnings
+    )
+
+
+def _apart(rows: Sequence[Row], metrics: Iterable[Metric]) -> Iterator[str]:
+    """Yield the warning that rows of one input have a text each, if a metric reads texts."""
+    texts: dict[Hashable, list[str]] = defaultdict(list)
+    for sample in (row.sample for row in rows if len(row.sample.references) == 1):
+        texts[own.input_of(sample)] += sample.references
+    divided = [each for each in texts.values() if len(set(each)) > 1]
+    found = sum(map(len, divided))
+    if any(each.needs_texts for each in metrics) and found > _FEW * len(rows):
+        yield (
+            f"{found:,} rows are of {len(divided):,} inputs, and each is compared with its own "
+            "text alone: write one row for each input, with all its texts"
+        )
 
 
 def _signature(sha256: str, filters: Sequence[str]) -> str:

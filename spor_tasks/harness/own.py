@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from spor_tasks.aspects import named
+from spor_tasks.aspects import named, references
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.folder import read_sets
-from spor_tasks.aspects.request import Request, answer, version_of
+from spor_tasks.aspects.request import Request, answer, read_own, version_of
 from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.errors import CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
@@ -30,13 +30,14 @@ _SETTINGS = ("seed", "restarts", "hide", "sets")
 class TaskSet(NamedTuple):
     """The tag of all tasks, the tasks with their sizes, and why other sets were refused.
 
-    ``warnings`` are of tasks.
+    ``notes`` say how the corpus was read. ``warnings`` are of tasks, or of the corpus.
     """
 
     tag: str
     tasks: Mapping[str, int]
     refused: Mapping[str, str]
     warnings: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
 
 
 def write(
@@ -94,7 +95,12 @@ def write(
             each_why = tuple(f"{name}: {why}" for name, why in reasons.items())
             raise SplitError("allows no sets", where=request.corpus, each=each_why)
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
-    return TaskSet(tag, sizes, reasons, warnings)
+    if request.aspect:
+        return TaskSet(tag, sizes, reasons, warnings)
+    corpus = read_own(request.corpus)
+    texts = references.of_corpus(corpus)
+    warnings += ((corpus.name, warning) for warning in texts.warnings)
+    return TaskSet(tag, sizes, reasons, warnings, (*references.pooled(corpus), *texts.notes))
 
 
 def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:

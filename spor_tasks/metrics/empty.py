@@ -1,6 +1,7 @@
 """Empty: the share of outputs that say nothing at all."""
 
 from spor_tasks import __version__
+from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 
@@ -13,7 +14,7 @@ class _Empty(Metric):
     outputs = None
 
     def judge_one(self, _: Sample, *texts: str) -> Judgement:
-        empty = sum(not any(map(str.isalnum, text)) for text in texts)
+        empty = sum(not has_words(text) for text in texts)
         values = {"empty": 100.0 * empty / len(texts)}
         return Judgement(values, values)
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 from spor_tasks import __version__
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import DataUnit, Sample, Triple
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
@@ -27,11 +28,6 @@ THRESHOLD = 0.5
 
 DECIMALS = 4
 """What differs beyond these depends on the machine and on the size of the batches."""
-
-
-def has_words(output: str) -> bool:
-    """Return whether an output has a letter or a digit; models do not read any other output."""
-    return any(map(str.isalnum, output))
 
 
 class Model(Protocol):

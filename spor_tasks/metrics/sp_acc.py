@@ -12,13 +12,13 @@ from tqdm import tqdm
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg import linking
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
-from spor_tasks.metrics.learned import has_words
 from spor_tasks.metrics.programs import ranking
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Finished, Limits

@@ -14,6 +14,7 @@ import msgspec
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.aspects.rule_learnability import hides_values
+from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import (
     DataUnit,
     Hidden,
@@ -221,7 +222,7 @@ def _slots(sample: Sample, text: str) -> Iterator[str]:
 
 def is_wordless(unit: DataUnit) -> bool:
     """Return whether a unit has no letter or digit that a text could have too."""
-    return not any(map(str.isalnum, unit[-1]))
+    return not has_words(unit[-1])
 
 
 def _place(text: str, output: str) -> Span:

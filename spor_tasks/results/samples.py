@@ -14,6 +14,7 @@ import msgspec
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
+from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, sides
 from spor_tasks.metrics.base import Column, known_info
 from spor_tasks.metrics.likelihood import Likelihood
@@ -125,7 +126,7 @@ def answered(row: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Sample
     try:
         logged = msgspec.convert(row, _Row)
         outputs = msgspec.convert([first for first, *_ in logged.resps], tuple[str, ...])
-        sample = sample_of(logged.doc)
+        sample = with_references(sample_of(logged.doc))
     except _FAULTS as error:
         raise _damaged(place, error) from error
     return sample, outputs if whole else _scored(logged.filtered_resps, outputs)
@@ -179,7 +180,7 @@ class _Document(msgspec.Struct):
 def _record(run: Run, logged: Mapping[str, Any]) -> Record:
     row = msgspec.convert(logged, _Row)
     described = msgspec.convert(row.doc, _Document)
-    sample = sample_of(row.doc)
+    sample = with_references(sample_of(row.doc))
     if len({(type(side.challenge), len(side.units)) for side in sides(sample)}) > 1:
         raise ValueError("a twin has another form than its sample")
     answers = [first for first, *_ in row.resps]

@@ -51,7 +51,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int | None:
     """Build the sets, write them, and print how large they are."""
-    from spor_tasks.aspects import check, folder, request, search
+    from spor_tasks.aspects import check, folder, references, request, search
     from spor_tasks.cli.progress import working
 
     with folder.new(options.out, overwrite=options.overwrite) as staging:
@@ -71,6 +71,11 @@ def run(options: argparse.Namespace) -> int | None:
             shown = check.shown_pairs(answer.pair)
             where = f"of {shown.pairs:,} pairs of test samples stand together in Combination"
             print(f"  {'pairs':<20}{shown.shown:>9,} {where}")
+    if options.corpus not in request.corpora():
+        corpus = request.read_own(options.corpus)
+        for note in (*references.pooled(corpus), *references.of_corpus(corpus).notes):
+            line = visible(f"{options.corpus}: {note}")
+            print(line, file=sys.stderr if options.json else sys.stdout)
     for warning in answer.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     then("spor", "data", "check", options.out)

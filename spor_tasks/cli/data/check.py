@@ -12,6 +12,7 @@ from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from spor_tasks.aspects.check import CheckResult
+    from spor_tasks.aspects.references import Texts
 
 _WIDTH = 30  # of the longest label
 
@@ -33,16 +34,18 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check each of the sets, and print what was counted and what is violated."""
-    from spor_tasks.aspects import check, request
+    from spor_tasks.aspects import check, references, request
 
     rows: dict[str, dict[str, Any]] = {}
     for target in options.targets:
         pair = request.find(target)
         result = check.check(pair)
+        texts = references.of_sets(pair)
+        result = result._replace(warnings=(*result.warnings, *texts.warnings))
         if not options.json:
             print("\n" if rows else "", end="")
-            _print(f"{target}: {pair.name}", result)
-        rows[target] = _row(result)
+            _print(f"{target}: {pair.name}", result, texts)
+        rows[target] = _row(result) | texts._asdict()
     if options.json:
         print(json.dumps(rows, indent=2))
     if Path(options.targets[-1]).is_dir():
@@ -58,10 +61,12 @@ def _row(result: "CheckResult") -> dict[str, Any]:
     return {"holds": result.holds, **result.counts, "violations": violations, "warnings": warnings}
 
 
-def _print(heading: str, result: "CheckResult") -> None:
+def _print(heading: str, result: "CheckResult", texts: "Texts") -> None:
     print(visible(heading))
     for name, count in result.counts.items():
         print(f"  {name.replace('_', ' '):<{_WIDTH}}{_number(count):>16}")
+    for note in texts.notes:
+        print(f"  {note}")
     if result.holds:
         print("  every requirement holds")
     for warning in result.warnings:

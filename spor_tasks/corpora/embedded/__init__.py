@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import INSTALL_AGAIN, Row, read_rows
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.corpora.base import Corpus, Rows
 from spor_tasks.corpora.compmctg import corpus_of
 from spor_tasks.corpora.embedded.attributes import SPACE
@@ -45,7 +45,7 @@ def _parts(name: str) -> Mapping[str, tuple[Sample, ...]]:
 
 
 def _samples(rows: Rows, corpus: str) -> tuple[Sample, ...]:
-    return tuple(sample for _, _, sample in read_samples(rows, corpus))
+    return tuple(sample for _, _, sample in read_samples(rows, SampleMaker(corpus)))
 
 
 def _statements(_: Path | None) -> Mapping[str, tuple[Sample, ...]]:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Column, Contrast, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
 from spor_tasks.corpora.sources import LOGICNLG
@@ -162,7 +163,7 @@ def _units(statement: Statement, table: Table) -> tuple[Column, ...]:
 def _sample(
     name: str, table: Table, statement: Statement, references: Iterable[str], make: SampleMaker
 ) -> Sample:
-    return make(
+    sample = make(
         _units(statement, table),
         references,
         name=name,
@@ -171,3 +172,4 @@ def _sample(
         target=statement.text,
         table=table,
     )
+    return with_references(sample, where=name)

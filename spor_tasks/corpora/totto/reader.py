@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.lines import FileSamples
@@ -65,7 +66,8 @@ def sample_of(line: bytes, where: str) -> Sample:
     """Return the sample of a line; ``where`` names it in errors.
 
     Raises:
-        CorpusError: it is not an example, or no cell or one outside of the table is highlighted.
+        CorpusError: it is not an example, no cell or one outside of the table is highlighted, or
+            none of its sentences is a reference.
     """
     try:
         example = _decode(line)
@@ -76,7 +78,7 @@ def sample_of(line: bytes, where: str) -> Sample:
             where=where,
             remedy=f"The file may be truncated or edited. {TOTTO.remedy}",
         ) from error
-    return SampleMaker("totto")(  # no two have one id, so none can be equal to one before it
+    sample = SampleMaker("totto")(  # no two have one id, so none can be equal to one before it
         units_of(table),
         [annotation.final_sentence for annotation in example.sentence_annotations],
         name=str(example.example_id),
@@ -87,3 +89,4 @@ def sample_of(line: bytes, where: str) -> Sample:
         overlap=example.overlap_subset,
         table=table,
     )
+    return with_references(sample, where=where)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker
 from spor_tasks.corpora.slots import references_by_mr, slots_of
 from spor_tasks.corpora.sources import VIGGO
@@ -74,4 +75,5 @@ def read_csv(content: bytes, make: SampleMaker) -> Iterator[Sample]:
             if slot != "name" and value
         ]
         if units:
-            yield make(units, references, name=dict(slots).get("name") or None, act=act)
+            name = dict(slots).get("name") or None
+            yield with_references(make(units, references, name=name, act=act), where=mr)

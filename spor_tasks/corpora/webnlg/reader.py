@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
+from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, SampleMaker, Triple
 from spor_tasks.corpora.sources import SPOR
 from spor_tasks.text.normalize import words_of_identifier
@@ -58,7 +59,8 @@ def read_xml(content: bytes, make: SampleMaker) -> Iterator[Sample]:
             triples = entry.iterfind("modifiedtripleset/mtriple")
             units = (_triple(triple.text or "") for triple in triples)
             texts = (text.text or "" for text in entry.iterfind("lex"))
-            yield make(units, texts, category=entry.get("category"))
+            sample = make(units, texts, category=entry.get("category"))
+            yield with_references(sample, where=f"entry {entry.get('eid')}")
             entry.clear()
 
 
