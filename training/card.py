@@ -9,8 +9,9 @@ import jinja2
 
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import atomic_write
-from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import score_info
@@ -26,10 +27,16 @@ def write_card(adapter: Path, results: Iterable[Run] = ()) -> None:
     """Write the card of a finished adapter, with results of it; it replaces the old card.
 
     Raises:
-        ResultError: the folder is not a finished adapter.
+        ResultError: the folder is not a finished adapter, or its manifest was changed.
     """
+    manifest = read_manifest(adapter)
+    try:
+        text = render_card(manifest, results)
+    except Exception as error:  # whatever comes of what somebody wrote
+        what = f"is not the manifest of an adapter: {type(error).__name__}: {error}"
+        raise ResultError(what, where=adapter / MANIFEST) from error
     with atomic_write(adapter / CARD) as file:
-        file.write(render_card(read_manifest(adapter), results).encode())
+        file.write(text.encode())
 
 
 def render_card(manifest: Mapping[str, Any], results: Iterable[Run] = ()) -> str:

@@ -67,7 +67,7 @@ def read_sets(folder: Path) -> SplitPair:
     try:
         read = msgspec.convert(read_manifest(folder, MANIFEST), _Manifest)
         files = [(name, read.files[_file(name)].sha256) for name in (*ARMS[read.aspect], _TEST)]
-    except (msgspec.ValidationError, KeyError) as error:
+    except (msgspec.ValidationError, KeyError, SystemError) as error:  # of a number too large
         raise ResultError(
             f"is not the manifest of built sets ({error})",
             where=folder / MANIFEST,

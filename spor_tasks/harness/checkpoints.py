@@ -266,7 +266,7 @@ def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
     """
     try:
         msgspec.convert(manifest, _AdapterFacts)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, SystemError) as error:  # of a number too large
         raise ConfigError(
             f"is not the manifest of an adapter: {error}",
             where=where,

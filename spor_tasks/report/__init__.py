@@ -4,12 +4,13 @@
 and computes nothing. Leaderboards and comparisons of two runs work in the same way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from spor_tasks.report import browser, leaderboard, page, plots, tables
-from spor_tasks.report.collect import Report, collect
+from spor_tasks.report.collect import Report, collect, made_of
 from spor_tasks.report.diff import Diff, diff
 from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import Document, json_text, markdown, save
@@ -49,17 +50,29 @@ def write(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
-    report = with_floors(collect(paths, merge_by))
-    document = tables.document(report)
+    document, files, outdated = made_of(
+        paths, partial(_report, is_written=out is not None), merge_by
+    )
     if out is not None:
-        browsed = browser.browse(report.samples)
-        rows, ranking = report.measured, leaderboard.document(rank(report))
-        drawn = plots.draw(rows, browsed.outcomes)
-        shown = page.page(document, ranking, rows, browsed, drawn)
-        pictures = {plot.file: plot.svg for plot in drawn}
-        outdated = plots.FILES - pictures.keys()
-        save(out, {PAGE: shown, **pictures, **document.files("report")}, outdated)
+        save(out, files, outdated)
     return document
+
+
+def _report(
+    collected: Report, *, is_written: bool
+) -> tuple[Document, Mapping[str, str], Iterable[str]]:
+    """Return the report, its files if they are asked for, and the names of former plots."""
+    report = with_floors(collected)
+    document = tables.document(report)
+    if not is_written:
+        return document, {}, ()
+    browsed = browser.browse(report.samples)
+    rows, ranking = report.measured, leaderboard.document(rank(report))
+    drawn = plots.draw(rows, browsed.outcomes)
+    shown = page.page(document, ranking, rows, browsed, drawn)
+    pictures = {plot.file: plot.svg for plot in drawn}
+    files = {PAGE: shown, **pictures, **document.files("report")}
+    return document, files, plots.FILES - pictures.keys()
 
 
 def write_leaderboard(
@@ -77,15 +90,25 @@ def write_leaderboard(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or the settings do not fit the results.
     """
-    report = collect(paths, merge_by)
+    document, files, outdated = made_of(
+        paths, partial(_leaderboard, out=out, settings=settings or Settings()), merge_by
+    )
+    if out is not None:
+        save(out, files, outdated)
+    return document
+
+
+def _leaderboard(
+    report: Report, out: Path | None, settings: Settings
+) -> tuple[Document, Mapping[str, str], Iterable[str]]:
+    """Return the boards, and for a folder ``out`` their files and the names of former ones."""
     board = rank(report)
     if out is None:
-        return leaderboard.document(board)
-    exported = export(report, out, settings or Settings())
+        return leaderboard.document(board), {}, ()
+    exported = export(report, out, settings)
     problems = (*board.problems, *exported.problems)
     document = leaderboard.document(replace(board, problems=problems))
-    save(out, {**exported.files, **document.files("leaderboard")}, exported.outdated)
-    return document
+    return document, {**exported.files, **document.files("leaderboard")}, exported.outdated
 
 
 def write_diff(

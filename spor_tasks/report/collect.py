@@ -1,10 +1,11 @@
 """From files to a report: results, their intervals and tests, and problems with the files."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import runs
@@ -15,6 +16,8 @@ from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Collected, Problem, Run
 from spor_tasks.results.samples import SampleFile, find, orphans
+
+T = TypeVar("T")
 
 TRIAL = "trial"
 """The kind of problem of results that are of a part of their test only."""
@@ -45,6 +48,53 @@ class Report:
         return tuple(row for table in self.tables for row in table.rows if not row.published)
 
 
+def made_of(paths: Iterable[Path], make: Callable[[Report], T], merge_by: Iterable[str] = ()) -> T:
+    """Return what ``make`` makes of the report of result files, and of those in folders.
+
+    No schema says all that tables, boards and pages need. So where they fail, each result from
+    which alone they cannot be made is left out, like a file that cannot be read: it is a problem.
+    ``make`` must change nothing but what it returns.
+
+    Raises:
+        SporError: as :func:`collect` and ``make``.
+    """
+    sources, facts = tuple(paths), tuple(merge_by)
+    collected = _checked(runs.collect(sources), sources)
+
+    def fault(*of: Run) -> Exception | None:
+        try:
+            make(_report(Collected(of, ()), (), facts))
+        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+            return error
+        return None
+
+    try:
+        return make(_report(collected, sources, facts))
+    except Exception as error:
+        told = isinstance(error, SporError)  # another may be that one result alone is too little
+        alone = {run.id: own for run in collected.runs if (own := fault(run))}
+        faults = {
+            key: own
+            for key, own in alone.items()
+            if (str(own) == str(error) if told else not isinstance(own, SporError))
+        }
+        for run in () if faults or told else collected.runs:  # one that makes another fail
+            if not fault(*(each for each in collected.runs if each is not run)):
+                faults[run.id] = error
+                break
+        if not faults or (told and len(faults) == len(collected.runs)):
+            raise
+        problems = [
+            Problem("schema", f"{file}: {key}", f"cannot be reported: {type(why).__name__}: {why}")
+            for (file, key), why in faults.items()
+        ]
+        sound = tuple(run for run in collected.runs if run.id not in faults)
+        if not sound:
+            raise _no_results(sources, problems) from error
+    rest = Collected(sound, (*collected.problems, *problems))
+    return make(_report(rest, sources, facts))
+
+
 def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
     """Return the report of result files, and of all result files in the given folders.
 
@@ -55,8 +105,10 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: results cannot be merged by what ``merge_by`` names.
     """
-    sources = tuple(paths)
-    collected = _checked(runs.collect(sources), sources)
+    return made_of(paths, lambda report: report, merge_by)
+
+
+def _report(collected: Collected, sources: Sequence[Path], merge_by: Iterable[str]) -> Report:
     logged_runs, faults = with_samples(collected.runs)
     rows, conflicts = comparisons(logged_runs, merge_by)
     pooled_runs, incomplete = pooled(run for run in logged_runs if run.spec.is_pooled)
@@ -81,13 +133,17 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
         else:
             results.append(result)
     if not results:
-        raise ResultError(
-            "has no results of the shipped test sets",
-            each=tuple(map(str, problems)),
-            where=", ".join(map(str, paths)),
-            remedy="Evaluate again with the task files of this package.",
-        )
+        raise _no_results(paths, problems)
     return Collected(tuple(results), (*collected.problems, *problems))
+
+
+def _no_results(paths: Iterable[Path], problems: Iterable[Problem]) -> ResultError:
+    return ResultError(
+        "has no results of the shipped test sets",
+        each=tuple(map(str, problems)),
+        where=", ".join(map(str, paths)),
+        remedy="Evaluate again with the task files of this package.",
+    )
 
 
 def _notices(

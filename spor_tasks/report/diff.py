@@ -109,6 +109,9 @@ def diff(before: Path, after: Path) -> Diff:
             tasks.append(_compare(task, old[task], new[task]))
         except ResultError as error:
             problems.append(Problem("not-compared", error.where or task, error.what))
+        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+            what = f"cannot be compared: {type(error).__name__}: {error}"
+            problems.append(Problem("not-compared", task, what))
     if not tasks:
         raise ResultError(
             "no task can be compared",

@@ -46,7 +46,11 @@ def exhibit(
         files = _files(against, task)
         same = [file for file in files if file.run.comparison == record.run.comparison]
         records.append(_record(same, record.sample.id, against)[1])
-    return Exhibit(index, tuple((each, view_of(each)) for each in records))
+    try:
+        return Exhibit(index, tuple((each, view_of(each)) for each in records))
+    except Exception as error:  # whatever comes of what somebody wrote
+        what = f"sample {index} cannot be shown: {type(error).__name__}: {error}"
+        raise ResultError(what, where=path) from error
 
 
 def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:

@@ -6,7 +6,7 @@ the report is made there, so that `spor report results` in a clone writes the sa
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +21,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report.collect import collect
 from spor_tasks.report.shipped import fault_of, shipped_task
+from spor_tasks.results.runs import Problem
 from spor_tasks.results.samples import SampleFile
 
 RESULTS = "results"
@@ -62,7 +63,7 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
         with chdir(stage):
-            report.write([Path(RESULTS)], Path())
+            _refuse(report.write([Path(RESULTS)], Path()).problems, paths)
         if kind == "space":
             (stage / report.PAGE).rename(stage / "index.html")
         (stage / _CARD).write_text(_card(licences), "utf-8")
@@ -78,20 +79,30 @@ def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
             file has a secret in it.
     """
     report = collect(paths)
-    faults = [str(problem) for problem in report.problems if problem.kind not in _HARMLESS]
-    for file in () if faults else report.samples:
+    _refuse(report.problems, paths)
+    faults: list[str] = []
+    for file in report.samples:
         if fault := fault_of(file):
             faults.append(f"{file.run.file}: {file.run.task} {fault}")
         faults += [*_secrets(file.run.file), *_secrets(file.path)]
     if faults:
-        raise ResultError(
-            "cannot be published",
-            where=", ".join(map(str, paths)),
-            each=tuple(dict.fromkeys(faults)),
-            remedy="Evaluate with this version and log the samples, name each result once, and "
-            "remove secrets from the files after making them invalid.",
-        )
+        raise _refusal(faults, paths)
     return report.samples
+
+
+def _refuse(problems: Iterable[Problem], paths: Iterable[Path]) -> None:
+    if faults := [str(problem) for problem in problems if problem.kind not in _HARMLESS]:
+        raise _refusal(faults, paths)
+
+
+def _refusal(faults: Iterable[str], paths: Iterable[Path]) -> ResultError:
+    return ResultError(
+        "cannot be published",
+        where=", ".join(map(str, paths)),
+        each=tuple(dict.fromkeys(faults)),
+        remedy="Evaluate with this version and log the samples, name each result once, and "
+        "remove secrets from the files after making them invalid.",
+    )
 
 
 def _secrets(path: Path) -> Iterator[str]:

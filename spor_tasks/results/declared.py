@@ -58,6 +58,8 @@ def spec_of(declared: Mapping[str, Any]) -> SetSpec:
         raise ResultError(f"declared: {error}") from error
     if spec.benchmark not in registry().names("benchmark"):
         raise ResultError(f"the benchmark {spec.benchmark!r} is not installed")
+    if spec.name.aspect not in registry().get("benchmark", spec.benchmark).groups:
+        raise ResultError(f"the benchmark {spec.benchmark!r} has no {spec.name.aspect!r}")
     reported, breakdown = (
         tuple(filter(known_info, names)) for names in (spec.reported, spec.breakdown)
     )

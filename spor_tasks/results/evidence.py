@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spor_tasks.core.contracts import SetSpec
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common
@@ -33,9 +33,12 @@ def with_samples(results: Iterable[Run]) -> tuple[tuple[Run, ...], tuple[Problem
             if file := find(run):
                 metrics = (*run.spec.reported, *run.spec.breakdown)
                 logged = _read(file, metrics, shared)
-        except ResultError as error:
-            what = f"{error.what}: there is no interval or test for these samples"
-            problems.append(Problem("samples", error.where or str(run.file), what))
+        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+            told = (
+                error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")
+            )
+            what = f"{told.what}: there is no interval or test for these samples"
+            problems.append(Problem("samples", told.where or str(run.file), what))
         found.append(replace(run, logged=logged))
     return tuple(resampled(found)), tuple(problems)
 

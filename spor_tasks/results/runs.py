@@ -233,7 +233,7 @@ def _items(file: Path) -> Iterator[Run | Problem]:
             yield _run(file, task, content, model)
         except SporError as error:
             yield Problem("schema", str(file), f"{_NOT_OURS}{error.what}")
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
             what = f"{_NOT_OURS}{task}: {type(error).__name__}: {error}"
             yield Problem("schema", str(file), what)
 

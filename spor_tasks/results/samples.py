@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.errors import CorpusError, ResultError
+from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import DataUnit, Rivals, Sample, sides
@@ -22,12 +22,6 @@ from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.prompts.styles import prompts_of
 from spor_tasks.results.runs import Run
 from spor_tasks.text.filters import first_line
-
-_FAULTS = (
-    *(LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError),
-    CorpusError,  # a part of a document that is read as that of a row
-    msgspec.ValidationError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +95,8 @@ class SampleFile:
                 lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
-                    if len(line) > ROW_BYTES:
-                        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
-                    yield _record(self.run, json.loads(line))
-        except (OSError, *_FAULTS) as error:
+                    yield _record(self.run, _parsed(line))
+        except Exception as error:  # whatever comes of what somebody wrote
             raise _damaged(place, error) from error
 
 
@@ -127,7 +119,7 @@ def answered(row: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Sample
         logged = msgspec.convert(row, _Row)
         outputs = msgspec.convert([first for first, *_ in logged.resps], tuple[str, ...])
         sample = with_references(sample_of(logged.doc))
-    except _FAULTS as error:
+    except Exception as error:  # as above
         raise _damaged(place, error) from error
     return sample, outputs if whole else _scored(logged.filtered_resps, outputs)
 
@@ -175,6 +167,12 @@ class _Document(msgspec.Struct):
         if self.sp_search is None:
             return None
         return Reading(self.sp_program, self.sp_verdict, self.sp_programs, self.sp_search)
+
+
+def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    if len(line) > ROW_BYTES:
+        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
+    return json.loads(line)
 
 
 def _record(run: Run, logged: Mapping[str, Any]) -> Record:
