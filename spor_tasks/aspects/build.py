@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import combinations
 
 from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
 from spor_tasks.aspects.arms import ARMS, lacking, no_training_samples
@@ -14,6 +13,8 @@ from spor_tasks.core.sample import CorpusSamples, Sample, SplitPair
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
 """The part that is built if none is named, of the aspects that have several."""
+
+_MOST_TRIED = 20  # thresholds; each takes a build
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "productivity": ("n2", "n3", "n4", "n5"),
@@ -94,9 +95,11 @@ def _productivity(train: tuple[Sample, ...], test: tuple[Sample, ...], threshold
 
 @cache  # the parts of a corpus are tried one after the other
 def _possible_thresholds(train: tuple[Sample, ...], test: tuple[Sample, ...]) -> list[int]:
-    """Return the thresholds that sets can be built with."""
+    """Return the thresholds that sets can be built with, of the smallest that differ."""
     possible = []
-    for n in range(1, max(len(sample.units) for sample in test)):
+    largest = max(len(sample.units) for sample in test)
+    sizes = {len(sample.units) for sample in (*train, *test)}
+    for n in sorted(size for size in sizes if size < largest)[:_MOST_TRIED]:
         with suppress(SplitError):
             productivity.build(train, test, n)
             possible.append(n)
@@ -109,11 +112,11 @@ def _refuse_equal_arms(pair: SplitPair) -> None:
     Raises:
         SplitError: it does not, so it would equal Atom.
     """
-    tested, shown_pairs = (
-        {frozenset(two) for sample in split.samples for two in combinations(set(sample.units), 2)}
-        for split in (pair.test, pair.arms[1])
+    tested, shown = (
+        [frozenset(sample.units) for sample in split.samples] for split in (pair.test, pair.arms[1])
     )
-    if tested.isdisjoint(shown_pairs):
+    overlaps = systematicity.Overlaps([*tested, *shown])
+    if not any(overlaps.with_two(units) >> len(tested) for units in tested):
         raise SplitError(
             "Combination cannot show two units of a test sample together, so it would not differ "
             "from Atom",

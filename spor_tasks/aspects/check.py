@@ -6,7 +6,7 @@ from itertools import chain, combinations
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.aspects.numbers import LIMIT, divergence_of_counts
+from spor_tasks.aspects.numbers import LIMIT, divergence_of_counts, require_few_pairs
 from spor_tasks.aspects.productivity import threshold_of
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
@@ -69,8 +69,9 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     better: a share below :data:`SHARE_FLOOR` is a warning.
 
     Raises:
-        SplitError: an arm has no atom at all.
+        SplitError: an arm has no atom at all, or there are too many pairs of units.
     """
+    shown = shown_pairs(pair)
     atom, combination, test = (split.samples for split in pair.splits)
     atoms = _distinct_units(test)
     occurrences = [
@@ -96,7 +97,6 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     checks.counts["pairs_in_combination"] = sum(
         two in test_pairs for sample in combination for two in _pairs(sample)
     )
-    shown = shown_pairs(pair)
     checks.counts |= {
         "test_pairs": shown.pairs,
         "share_shown_in_combination": shown.share,
@@ -124,7 +124,12 @@ class ShownPairs(NamedTuple):
 
 
 def shown_pairs(pair: SplitPair) -> ShownPairs:
-    """Count the pairs of test samples that Combination shows, in sets of systematicity."""
+    """Count the pairs of test samples that Combination shows, in sets of systematicity.
+
+    Raises:
+        SplitError: there are too many pairs of units.
+    """
+    require_few_pairs(chain.from_iterable(split.samples for split in pair.splits))
     tested = set(chain.from_iterable(map(_pairs, pair.test.samples)))
     shown = tested.intersection(chain.from_iterable(map(_pairs, pair.arms[1].samples)))
     without = sum(shown.isdisjoint(_pairs(sample)) for sample in pair.test.samples)

@@ -10,10 +10,13 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit
+from spor_tasks.core.sample import DataUnit, Sample
 
 LIMIT = 0.02
 """The largest divergence of two arms that the paper allows, in every aspect (section 3.1.1)."""
+
+MOST_PAIRS = 2_000_000
+"""The most pairs of units in samples for systematicity, which counts each; WebNLG has 62,000."""
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
@@ -50,6 +53,21 @@ class Numbers:
         """Return the sum of its units' values for every sample."""
         sums: Ints = self._occurrences @ values
         return sums
+
+
+def require_few_pairs(samples: Iterable[Sample]) -> None:
+    """Refuse samples with more than :data:`MOST_PAIRS` pairs of units.
+
+    Raises:
+        SplitError: they have more.
+    """
+    pairs = sum(math.comb(len(sample.units), 2) for sample in samples)
+    if pairs > MOST_PAIRS:
+        raise SplitError(
+            f"systematicity counts pairs of units, and the samples have {pairs:,}, more than "
+            f"{MOST_PAIRS:,}",
+            remedy="Give fewer samples, or samples of fewer units.",
+        )
 
 
 def divergence(p: Ints, q: Ints) -> float:

@@ -30,6 +30,10 @@ from spor_tasks.text.normalize import clean, display
 _WITHOUT_CONTENT = {"", "yes", "no"}
 _REVEALED = "what would be hidden is shown elsewhere"
 
+MOST_LETTERS = 10_000
+"""The most letters of all values that a hidden attribute can have: each row of a test set lists
+them. ViGGO's attributes have 1,627 at most."""
+
 
 _Outcome: TypeAlias = Sample | str  # a sample that hides something, or the reason for none
 
@@ -58,7 +62,8 @@ def build(
     samples are composed at random of the values in the training samples.
 
     Raises:
-        SplitError: there is nothing to hide, or pairs of E2E have a value that no metric knows.
+        SplitError: there is nothing to hide, pairs of E2E have a value that no metric knows, or the
+            values of one of the ``attributes`` have more than :data:`MOST_LETTERS`.
     """
     train, test = tuple(train), tuple(test)
     if not train:
@@ -72,13 +77,22 @@ def build(
             if values
             else "Leave out --hide. Entities are hidden in triples.",
         )
+    letters = {attribute: sum(map(len, possible)) for attribute, possible in values.items()}
+    if many := [attribute for attribute in attributes if letters[attribute] > MOST_LETTERS]:
+        raise SplitError(
+            f"the values of {many[0]!r} have {letters[many[0]]:,} letters, more than "
+            f"{MOST_LETTERS:,}, and each test sample would list them",
+            where=train[0].corpus,
+            remedy="Hide an attribute of fewer values.",
+        )
     outcomes: Sequence[_Outcome]
     if not hides_values(train[0]):
         outcomes = _hide(test, _entities)
     elif not attributes and enumeration.has_attributes(values_by_attribute(train)):
         outcomes = enumeration.hide_values(train, rng)
     else:
-        outcomes = _hide(test, partial(_values, values=values, named=attributes))
+        few = {each: tuple(values[each]) for each in values if letters[each] <= MOST_LETTERS}
+        outcomes = _hide(test, partial(_values, values=few, named=attributes))
     tested = _samples(outcomes)
     untested = counted(each for each in outcomes if isinstance(each, str))
     if not tested:
@@ -181,10 +195,10 @@ def _values(
     """Return the attributes whose values to hide, or the reason for none.
 
     These are the ``named`` attributes, or else those whose value all references copy. A sample that
-    reveals a named one hides nothing.
+    reveals a named one hides nothing. ``values`` are those of the attributes that may be hidden.
     """
-    attributes = [unit[0] for unit in sample.units if unit[0] in named]
-    names = [*dict.fromkeys(attributes if named else _copied(sample))][: len(ascii_uppercase)]
+    found = [unit[0] for unit in sample.units if unit[0] in named] if named else _copied(sample)
+    names = [name for name in dict.fromkeys(found) if name in values][: len(ascii_uppercase)]
     hidden = names
     while revealed := _revealed_attributes(sample, hidden, values):
         hidden = [] if named else [name for name in hidden if name not in revealed]
@@ -193,6 +207,8 @@ def _values(
         return Hidden(phrases, tuple((name, tuple(values[name])) for name in hidden))
     if names:
         return _REVEALED
+    if found:
+        return f"the attribute can have values of more than {MOST_LETTERS:,} letters in all"
     return "no unit has a named attribute" if named else "no value is in all references"
 
 

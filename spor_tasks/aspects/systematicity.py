@@ -4,16 +4,23 @@ Combination shows them together as often as possible. The units of the test set 
 equally often in both arms, in nearly the same distribution. Both arms have the same test set.
 """
 
+import operator
 import random
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cache
-from itertools import combinations
+from functools import cache, reduce
 
 import numpy as np
 
 from spor_tasks.aspects.arms import strict_sets
-from spor_tasks.aspects.numbers import LIMIT, Ints, Numbers, divergence, sort
+from spor_tasks.aspects.numbers import (
+    LIMIT,
+    Ints,
+    Numbers,
+    divergence,
+    require_few_pairs,
+    sort,
+)
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Sample, SplitPair
 
@@ -37,11 +44,13 @@ def build(
 
     Raises:
         ConfigError: ``restarts`` is less than 1.
-        SplitError: no sample of the pool can be a test sample.
+        SplitError: no sample of the pool can be a test sample, or there are more pairs of units
+            than :data:`~spor_tasks.aspects.numbers.MOST_PAIRS`.
     """
     if restarts < 1:
         raise ConfigError("must be at least 1", where="restarts")
     pool = tuple(samples)
+    require_few_pairs(pool)
     units = [frozenset(sample.units) for sample in pool]
     several = [i for i, held in enumerate(units) if len(held) > 1]
     overlaps = Overlaps(units)
@@ -51,7 +60,7 @@ def build(
     )
     if not test:
         raise _nothing_to_test([pool[i] for i in several], overlaps)
-    combination = _combination(units, atom, test, limit)
+    combination = _combination(units, atom, test, limit, overlaps)
     *arms, tested = ([pool[i] for i in sorted(chosen)] for chosen in (atom, combination, test))
     return strict_sets("systematicity", *arms, test=tested)
 
@@ -115,6 +124,11 @@ class Overlaps:
         single_sharing, _ = self._sharing(units)
         return sum(not single_sharing & self._holders[unit] for unit in units)
 
+    def with_two(self, units: frozenset[Hashable]) -> int:
+        """Return the samples that have two or more of these units."""
+        _, several = self._sharing(units)
+        return several
+
     def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
         """Return the samples with exactly one of the units, and those with two or more."""
         any_, several = 0, 0
@@ -130,7 +144,7 @@ def _members(bits: int) -> set[int]:
 
 
 def _combination(
-    units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float
+    units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float, overlaps: Overlaps
 ) -> set[int]:
     """Run Algorithm 2: replace samples of Atom by samples with a pair of a test sample.
 
@@ -139,9 +153,8 @@ def _combination(
     """
     atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
     held = [sample & atoms for sample in units]
-    pairs = {pair for x in test for pair in _pairs(units[x])}
-    outside = [i for i in range(len(units)) if i not in atom and i not in test]
-    blocked = np.array([i for i in outside if not pairs.isdisjoint(_pairs(held[i]))], np.int64)
+    paired = _members(reduce(operator.or_, (overlaps.with_two(units[x]) for x in test)))
+    blocked = np.array(sorted(paired - atom - test), np.int64)
     numbers = Numbers(held)
     replaceable = np.array(sorted(atom), np.int64)
     before = after = numbers.counts(replaceable)
@@ -177,7 +190,3 @@ def _cluster(numbers: Numbers, x: int, replaceable: Ints, counts: Ints) -> tuple
             if not room:
                 return cluster, remaining
     return [], counts
-
-
-def _pairs(units: _UnitSet) -> set[frozenset[DataUnit]]:
-    return {frozenset(pair) for pair in combinations(units, 2)}

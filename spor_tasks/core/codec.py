@@ -43,6 +43,9 @@ _NAMED = ("name", "category")  # parts of the context with a field of their own
 _NESTED = ("contrast", "rivals", "context")  # fields that are JSON texts in a document
 _REPLACED = ("replaced_entity", "replaced_kv_pair")  # of triples, and of pairs
 
+MOST_UNITS = 1_000
+"""The most units of a row's sample: some steps compare each unit with all others."""
+
 _text = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -180,16 +183,20 @@ def from_row(
     ``needs_texts`` is set.
 
     Raises:
-        CorpusError: the row is malformed; the error names ``where`` and the field.
+        CorpusError: the row is malformed, or has more than :data:`MOST_UNITS` units; the error
+            names ``where`` and the field.
     """
     try:
-        return _sample(msgspec.convert(row, _Row), make, unit, needs_texts=needs_texts)
+        sample = _sample(msgspec.convert(row, _Row), make, unit, needs_texts=needs_texts)
     except ValueError as error:
         raise CorpusError(
             f"is not a sample: {error}",
             where=where,
             remedy="Correct this row; docs/own-corpus.md describes its fields.",
         ) from error
+    if (units := len(sample.units)) > MOST_UNITS:
+        raise CorpusError(f"`data` has {units:,} units, more than {MOST_UNITS:,}", where=where)
+    return sample
 
 
 def _sample(

@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from glob import escape
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -126,10 +125,11 @@ def answered(row: Mapping[str, Any], place: str, *, whole: bool) -> tuple[Sample
 
 def orphans(folder: Path) -> tuple[Path, ...]:
     """Return the sample files below a folder that have no result file next to them."""
+    results = {(path.parent, _stamp(path)) for path in folder.rglob("*_*.json")}
     return tuple(
         path
         for path in sorted(folder.rglob("samples_*.jsonl"))
-        if not any(path.parent.glob(f"*_{escape(_stamp(path))}.json"))
+        if (path.parent, _stamp(path)) not in results
     )
 
 

@@ -29,6 +29,7 @@ from math import ceil
 from typing import NamedTuple, TypeAlias
 
 from spor_tasks.aspects.arms import strict_sets
+from spor_tasks.aspects.numbers import require_few_pairs
 from spor_tasks.aspects.search.annealing import (
     choose_combination,
     choose_test_set,
@@ -103,9 +104,11 @@ def systematicity(
     a ``KeyboardInterrupt``, which is passed on as long as there are no sets.
 
     Raises:
-        SplitError: no sample of the pool can be a test sample, or the arms would not differ.
+        SplitError: no sample of the pool can be a test sample, the arms would not differ, or there
+            are too many pairs of units.
     """
     pool = tuple(samples)
+    require_few_pairs(pool)
     size = max(_SAMPLES, len(pool))
     plan = [
         (ceil(_MOVES * size * 4**k), ceil(_COMBINATION_MOVES * size * 2**k))

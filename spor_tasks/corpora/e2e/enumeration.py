@@ -1,5 +1,6 @@
 """The test set of rule learnability on E2E: every choice of values that hides one (section 3.4)."""
 
+import math
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,6 +29,10 @@ _ENUMERATED = ("eat type", "food", "price range", "customer rating", "area", "fa
 _DRAWN = "near"
 
 
+MOST_CHOICES = 100_000
+"""The most choices of values, or of none, that are enumerated; E2E has 1,728."""
+
+
 def has_attributes(values: Mapping[str, object]) -> bool:
     """Return whether samples with these attributes are like those of E2E."""
     return {*_ENUMERATED, _DRAWN} <= values.keys()
@@ -40,7 +45,8 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
     instead of values. The name, the place nearby (or none) and the order of the units are random.
 
     Raises:
-        SplitError: a hidden attribute has a value that E2E does not have.
+        SplitError: a hidden attribute has a value that E2E does not have, or there are more than
+            :data:`MOST_CHOICES`.
     """
     values = values_by_attribute(train)
     for attribute, possible in POSSIBLE_VALUES.items():
@@ -69,6 +75,11 @@ def hide_values(train: Sequence[Sample], rng: random.Random) -> tuple[Sample, ..
 
 def _choices(values: Mapping[str, list[str]]) -> Iterator[tuple[tuple[str, str], ...]]:
     options = [[*_PHRASES.get(attribute, values[attribute]), None] for attribute in _ENUMERATED]
+    if (choices := math.prod(map(len, options))) > MOST_CHOICES:
+        raise SplitError(
+            f"the values of the attributes have {choices:,} choices, more than {MOST_CHOICES:,}",
+            remedy="Name the attributes whose values to hide, with --hide ATTRIBUTE.",
+        )
     for chosen in product(*options):
         symbols = iter("AB")
         pairs = tuple(
