@@ -1,6 +1,7 @@
 """The command `python -m training`."""
 
 import argparse
+import json
 import logging
 import signal
 import sys
@@ -11,8 +12,9 @@ from typing import Any
 
 from spor_tasks.cli import refused
 from spor_tasks.cli.arguments import positive
-from spor_tasks.cli.following import then
+from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import SporError, require
+from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.compmctg.reader import FOLDERS
@@ -182,9 +184,9 @@ def _train(options: argparse.Namespace) -> None:
     speed = result.pairs_seen / result.seconds
     if is_first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
-        model = f"pretrained={config.model.path},peft={result.folder}"
-        if config.method == "full":
-            model = f"pretrained={result.folder}"
+        model = ",".join(f"{key}={value}" for key, value in config.arguments.items())
+        if any(set(value) & {*",[]{}'\""} for value in config.arguments.values()):
+            model = json.dumps(config.arguments)  # in a list they would have a meaning
         arguments = ("--model", "spor-hf", "--model_args", model, "--tasks", task)
         then("spor", "eval", *arguments, "--output_path", "results", "--log_samples")
 
@@ -210,16 +212,22 @@ def _classifier(options: argparse.Namespace) -> None:
     from training import classifier  # noqa: PLC0415 - torch
 
     config = classifier.load_config(options.config and _found(options.config), options.overrides)
-    aspects = options.aspect
+    aspects, every = options.aspect, list(classifier.space_of(options.corpus).aspects)
     if "all" in aspects or not aspects:
-        aspects = list(classifier.space_of(options.corpus).aspects)
+        aspects = every
     samples = classifier.read_labelled(options.corpus, options.data)
     for trained in classifier.train(options.corpus, aspects, samples, options.out, config):
         earlier = "" if trained.is_new else ", trained before"
         accuracy = trained.accuracies[-1]
         print(f"{visible(trained.folder)}: dev accuracy {accuracy:.2f}{earlier}", flush=True)
-    names = ("--metric", "compmctg", "--corpus", options.corpus, "--classifiers", options.out)
-    then("spor", "score", "FILE", *names)
+    if not all((options.out / aspect).is_dir() for aspect in every):
+        same = (*given(options, "corpus", "out", "config", "data"), *options.overrides)
+        then("python", "-m", "training", "classifier", *same)
+    elif options.corpus in registry().names("corpus"):
+        folder = ("--classifiers", options.out)
+        then("spor", "score", "FILE", "--metric", "compmctg", "--corpus", options.corpus, *folder)
+    else:
+        then("spor", "tasks", "make", options.corpus, "--out", "tasks")
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from accelerate.utils import gather_object
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import atomic_write, open_file, writing
+from spor_tasks.core.files import atomic_write, open_file, shortened, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness.checkpoints import loading
@@ -159,7 +159,7 @@ class Unfinished:
     """
 
     def __init__(self, output: Path, facts: Mapping[str, Any], team: PartialState) -> None:
-        self.path = output.with_name(f"{output.name}.unfinished")
+        self.path = output.with_name(f"{shortened(output.name, 240)}.unfinished")
         self._facts = facts
         self._team = team
 

@@ -72,7 +72,7 @@ def run(arguments: Sequence[str]) -> int:
 
     from spor_tasks.evaluation.checks import check, task_names
     from spor_tasks.evaluation.models import read_models
-    from spor_tasks.evaluation.run import Evaluator
+    from spor_tasks.evaluation.run import Evaluator, prepare
     from spor_tasks.harness import task_files
     from spor_tasks.prompts import kept
 
@@ -102,6 +102,8 @@ def run(arguments: Sequence[str]) -> int:
                 where="--models",
                 remedy="It takes the tasks of this package, which `spor tasks list` names.",
             )
+        if config.output_path:
+            prepare(Path(config.output_path), tasks)
         if foreign:
             _run_lm_eval(options, config)
             return 0
@@ -114,8 +116,12 @@ def run(arguments: Sequence[str]) -> int:
             **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
         )
     if config.output_path:
-        print(visible(config.output_path))
-        then("spor", "report", config.output_path)
+        out = Path(config.output_path)
+        # lm-eval writes the date into the name of a file
+        results = evaluator.written if out.suffix == ".json" else [out]
+        for place in results:
+            print(visible(place))
+        then("spor", "report", *results)
     else:
         then("spor", "eval", *arguments, "--output_path", "runs", "--log_samples")
     return 0
@@ -182,13 +188,14 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
 
 def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None:
     """Run lm-eval's own command, which knows our tasks by stubs or by their folder."""
-    from spor_tasks.harness import stubs, task_files
+    from spor_tasks.harness import host, stubs, task_files
     from spor_tasks.harness.backends import MODEL_TYPE
 
     options.metadata = {**config.metadata, MODEL_TYPE: config.model}
     if not stubs.registered(stubs.folder()):
         own = [config.include_path] if config.include_path else []
         options.include_path = [*own, str(task_files.FOLDER)]
+    host.keep_folder_names_short()
     options.func(options)
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from spor_tasks.cli.arguments import Commands
-from spor_tasks.cli.following import then
+from spor_tasks.cli.following import given, then
 from spor_tasks.core.visible import visible
 
 
@@ -52,4 +52,5 @@ def run(options: argparse.Namespace) -> None:
             settings = {"create": options.create, "pr": options.pr}
             print(publish.push(folder, options.to, options.type, **settings))
         else:
-            then("spor", "push", *options.results, "--to", options.to, "--type", options.type)
+            same = [*given(options, "to", "type", "create"), *(["--pr"] if options.pr else [])]
+            then("spor", "push", *options.results, *same)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from spor_tasks.cli.arguments import VIOLATED, Commands, positive
-from spor_tasks.cli.following import then
+from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
@@ -104,6 +104,9 @@ def _end(options: argparse.Namespace, results: list[Path]) -> None:
         name = "diff.md" if is_diff else "leaderboard.md" if options.leaderboard else PAGE
         print(f"\n{visible(out / name)}")
     kind = ["--leaderboard"] if options.leaderboard else ["--diff"] if is_diff else []
+    if options.merge_by:
+        kind += ["--merge-by", ",".join(options.merge_by)]
+    kind += given(options, "name", "dataset", "organization", "source")
     if not out:
         then("spor", "report", *results, *kind, "--out", "report")
     elif options.leaderboard:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from spor_tasks.cli.arguments import Commands, positive
-from spor_tasks.cli.following import then
+from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.registry import Kind, registry
 from spor_tasks.core.visible import visible
@@ -43,6 +43,9 @@ _FORMATS = {
     "read_labelled": "lines with a `text` and a value for each aspect",
 }
 """What else FILE may be, if a corpus has the reader of this name."""
+
+_MODELS = ("model", "label", "device", "batch_size", "classifiers", "ppl_model")
+"""The options of the models that some metrics need."""
 
 _REFERENCES = {
     "read_references": "the samples, in the corpus's own format, to which the lines of FILE are "
@@ -211,8 +214,10 @@ def run(options: argparse.Namespace) -> None:
     if options.per_sample:
         print(visible(options.per_sample), file=sys.stderr if options.json else sys.stdout)
     if not (options.interval or options.compare):
-        names = ("--metric", options.metric, "--corpus", options.corpus)
-        then("spor", "score", options.file, *names, "--compare", "OTHER")
+        same = [*given(options, "metric", "corpus", "references", *_MODELS)]
+        if options.filter is not None:
+            same += ["--filter", ",".join(options.filter) or "none"]
+        then("spor", "score", options.file, *same, "--compare", "OTHER")
 
 
 def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric]]":

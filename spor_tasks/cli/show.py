@@ -32,4 +32,6 @@ def run(options: argparse.Namespace) -> None:
     sample = exhibit(options.results, options.sample, against=options.against, task=options.task)
     width = shutil.get_terminal_size((100, 24)).columns
     print(terminal(sample, width=max(40, min(width, 100))))
-    then("spor", "report", options.results, "--out", "report")
+    is_samples = options.results.suffix == ".jsonl"  # whose result lies beside it
+    results = options.results.parent if is_samples else options.results
+    then("spor", "report", results, "--out", "report")

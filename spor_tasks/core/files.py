@@ -1,6 +1,7 @@
 """Bytes, text, JSON and JSON Lines; a file is written completely or not at all."""
 
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -43,6 +44,19 @@ STANDARD_INPUT = Path("-")
 
 # Where a shell puts the pipes of `<(…)`, and the system the pipes that a program starts with.
 _PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+
+
+LONGEST_NAME = 255
+"""The longest name of a file or folder, in bytes, that common file systems take."""
+
+
+def shortened(name: str, most: int = LONGEST_NAME) -> str:
+    """Return a name of at most so many bytes; the end of a longer one gives way to its digest."""
+    encoded = os.fsencode(name)
+    if len(encoded) <= most:
+        return name
+    digest = hashlib.sha256(encoded).hexdigest()[:12]
+    return f"{encoded[: most - 13].decode('utf-8', 'ignore')}-{digest}"
 
 
 def is_file(path: Path) -> bool:
@@ -261,6 +275,7 @@ def sweep(folder: Path) -> None:
                     path.unlink()
 
 
+_STEM = LONGEST_NAME - 20  # what `mkstemp` below adds takes 18 bytes
 _PARTIAL = re.compile(r"\..+\.[a-z0-9_]{8}\.partial", re.DOTALL)  # as of `mkstemp` below
 
 
@@ -268,7 +283,7 @@ def _new_partial(path: Path) -> tuple[int, Path]:
     """Create a file beside ``path``, with a lock that says that its writer lives."""
     while True:
         descriptor, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=".partial"
+            dir=path.parent, prefix=f".{shortened(path.name, _STEM)}.", suffix=".partial"
         )
         if fcntl:
             with suppress(OSError):  # this file system has no locks, and nobody sweeps there

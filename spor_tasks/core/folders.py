@@ -12,7 +12,7 @@ import platformdirs
 from filelock import FileLock, Timeout
 
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import Row, read_json, write_json
+from spor_tasks.core.files import LONGEST_NAME, Row, read_json, shortened, write_json
 
 MANIFEST = "spor.json"
 """The manifest's name in a folder that other programs write to as well."""
@@ -82,7 +82,7 @@ def _exchanged(one: Path, other: Path) -> bool:
 
 
 def _sibling(path: Path, end: str) -> Path:
-    return path.with_name(f".{path.name}.{end}")
+    return path.with_name(f".{shortened(path.name, LONGEST_NAME - len(end) - 2)}.{end}")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import logging
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,9 +17,8 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
-from lm_eval.utils import sanitize_model_name
 
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import writing
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import backends, checkpoints, host, task_files
@@ -62,7 +61,7 @@ class Evaluator:
 
     The last base stays loaded, and its adapters are swapped. ``model`` is lm-eval's name of a model
     type; ``settings`` are the ones it is loaded with: ``batch_size``, ``max_batch_size``,
-    ``device``.
+    ``device``. ``written`` are the result files so far.
     """
 
     def __init__(self, model: str, **settings: str | int | None) -> None:
@@ -71,6 +70,7 @@ class Evaluator:
         # The default of lm-eval's command line; that of its models fails without a GPU.
         self._settings = settings | {"device": settings.get("device") or EvaluatorConfig().device}
         self._loaded: tuple[Arguments, LM] | None = None
+        self.written: list[Path] = []
 
     def evaluate(
         self,
@@ -136,8 +136,7 @@ class Evaluator:
         **options: Any,  # noqa: ANN401 - passed on
     ) -> Results | None:
         if out:
-            with writing(out):
-                (out.parent if out.suffix == ".json" else out).mkdir(parents=True, exist_ok=True)
+            prepare(out, tasks)
         host.describe_machine_once()
         tracker = EvaluationTracker(output_path=str(out) if out else None)
         model = self._load(model_args)
@@ -162,15 +161,14 @@ class Evaluator:
         results["config"]["model"] = facts.model_source = self._type
         # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
         facts.model_name = checkpoints.adapter_name(model_args) or facts.model_name
-        facts.model_name_sanitized = sanitize_model_name(facts.model_name)
+        facts.model_name_sanitized = host.folder_name(facts.model_name)
         samples = results.pop("samples", None) or {}
         tracker.save_results_aggregated(results=results, samples=samples)
         for name, rows in samples.items():
             tracker.save_results_samples(task_name=name, samples=rows)
         if out:
-            _check_written(
-                out, tracker.date_id, {name: len(rows) for name, rows in samples.items()}
-            )
+            counts = {name: len(rows) for name, rows in samples.items()}
+            self.written += _check_written(out, tracker.date_id, counts)
         return results
 
     def _load(self, arguments: Arguments) -> LM:
@@ -200,8 +198,26 @@ def name_of(arguments: Arguments) -> str:
     return visible(",".join(f"{key}={value}" for key, value in arguments.items()))
 
 
-def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> None:
-    """Refuse files that lack something: lm-eval only warns when it cannot write them."""
+def prepare(out: Path, tasks: Iterable[str]) -> None:
+    """Make the folder of the results; refuse what lm-eval could not write after the last sample.
+
+    Raises:
+        ConfigError: the folder cannot be written, or a file in it would have too long a name.
+    """
+    is_file = out.suffix == ".json"
+    names = [*tasks, *([out.stem] if is_file else [])]
+    if long := [name for name in names if len(os.fsencode(name)) > task_files.LONGEST_TASK]:
+        raise ConfigError(
+            f"the name {long[0]:.40}… is too long for the files of results",
+            where=out,
+            remedy=f"A name may have {task_files.LONGEST_TASK} bytes.",
+        )
+    with writing(out):
+        (out.parent if is_file else out).mkdir(parents=True, exist_ok=True)
+
+
+def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> list[Path]:
+    """Return the result file; refuse what lacks something: lm-eval only warns of that."""
     folder = out.parent if out.suffix == ".json" else out
     lines = {
         file.name: file.read_bytes().count(b"\n")
@@ -213,7 +229,8 @@ def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> None:
         if lines.get(f"samples_{name}_{date}.jsonl") != count
     ]
     # lm-eval indents what is inside, so that only the last line of a whole file is this one
-    if not any(file.read_bytes().endswith(b"\n}") for file in folder.rglob(f"*_{date}.json")):
+    results = [*folder.rglob(f"*_{date}.json")]
+    if not any(file.read_bytes().endswith(b"\n}") for file in results):
         missing.append("results")
     if missing:
         raise ResultError(
@@ -221,3 +238,4 @@ def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> None:
             where=out,
             remedy="Check that the disk has room, and run the command again.",
         )
+    return results

@@ -8,8 +8,10 @@ from typing import Any
 
 from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
+from lm_eval.utils import sanitize_model_name
 
 from spor_tasks.core.errors import SporError
+from spor_tasks.core.files import shortened
 
 IS_NEW = hasattr(tasks.Task, "process_instances")
 """Whether lm-eval is 0.5, which scores a task's documents by itself."""
@@ -70,6 +72,22 @@ class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
                 if metric.aggregation is mean and len(values) > 1:
                     results[f"{metric.name}_stderr,{scorer.name}"] = mean_stderr(values)
         return results, count
+
+
+def folder_name(model: str) -> str:
+    """Return the name of the folder that lm-eval makes for the results of a model.
+
+    lm-eval's own may be too long for a file system, which it notices after the last sample, or be
+    that of the folder above.
+    """
+    name = sanitize_model_name(model)
+    return f"_{name}" if name in {".", ".."} else shortened(name)
+
+
+def keep_folder_names_short() -> None:
+    """Let lm-eval's own command name its folders so; safe to repeat."""
+    if tracker := sys.modules.get("lm_eval.loggers.evaluation_tracker"):
+        vars(tracker)["sanitize_model_name"] = folder_name
 
 
 def request(

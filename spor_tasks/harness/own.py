@@ -16,7 +16,7 @@ from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.folder import read_sets
 from spor_tasks.aspects.request import Request, answer, read_own, version_of
 from spor_tasks.core.contracts import Sets, SetSpec
-from spor_tasks.core.errors import CorpusError, SplitError, SporError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, SplitPair
@@ -83,6 +83,7 @@ def write(
             settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
             own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
+                _check_length(file, request.corpus)
                 (place / file).write_text(text, "utf-8")
             sizes[spec.task] = len(pair.test.samples)
             warnings += ((spec.task, warning) for warning in found.warnings)
@@ -101,6 +102,15 @@ def write(
     texts = references.of_corpus(corpus)
     warnings += ((corpus.name, warning) for warning in texts.warnings)
     return TaskSet(tag, sizes, reasons, warnings, (*references.pooled(corpus), *texts.notes))
+
+
+def _check_length(file: str, corpus: str) -> None:
+    if len(os.fsencode(file.removesuffix(".yaml"))) > task_files.LONGEST_TASK:
+        raise ConfigError(
+            "has a name that is too long for the files of its tasks",
+            where=corpus,
+            remedy="Give the file a shorter name.",
+        )
 
 
 def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:

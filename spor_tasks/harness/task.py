@@ -101,6 +101,7 @@ class SporTask(host.HostTask):
     _measured: dict[tuple[str, ...], adapt.Measured]  # by a document's id and filtered outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        host.keep_folder_names_short()
         metadata = dict(config["metadata"])
         self._plan = plan = resolve(metadata)
         self._is_checked = backends.MODEL_TYPE in metadata  # by `spor eval`, with its hints

@@ -11,6 +11,7 @@ import yaml
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError, advice
+from spor_tasks.core.files import LONGEST_NAME
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -24,6 +25,10 @@ TEMPLATES = FOLDER / "spor"
 
 LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 """What to type to see the names of tasks."""
+
+
+LONGEST_TASK = LONGEST_NAME - len("samples__2026-01-01T00-00-00.000000.jsonl")
+"""The longest name of a task, in bytes, that lm-eval can name a file of samples after."""
 
 
 class TaskFile(NamedTuple):

@@ -2,7 +2,6 @@
 
 import io
 import re
-import shlex
 import sys
 import time
 from functools import partial
@@ -124,31 +123,3 @@ def test_tasks_are_registered_and_removed(tmp_path, monkeypatch, spor):
     assert len(list(folder.iterdir())) == number
     assert spor("tasks register --remove") == f"{folder}: removed\n"
     assert not folder.exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "ends"),
-    [
-        ("baseline copy-input spor_systematicity_mini --limit 3 --results runs", "-m webbrowser"),
-        ("data build --corpus mini --aspect productivity --out sets", "tasks make CORPUS"),
-        ("tasks list", "peft=ADAPTER --tasks spor_systematicity_mini"),
-        ("eval --model dummy --tasks spor_mini --limit 1", "-m webbrowser"),
-        ("show runs 0", "-m webbrowser"),
-    ],
-)
-def test_each_command_names_the_next_until_one_needs_more(
-    words, ends, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.chdir(tmp_path)
-    if words.startswith("show"):
-        assert cli.main(["baseline", "copy-input", MINI, "--limit", "3", "--results", "runs"]) == 0
-    capsys.readouterr()
-    command = ["spor", *words.split()]
-    needs = {"CORPUS", "MODEL"}
-    while command[0] == "spor" and needs.isdisjoint(re.split("[ =,]", " ".join(command))):
-        assert cli.main(command[1:]) in {0, 1}
-        (line,) = (line for line in capsys.readouterr().err.splitlines() if "next: " in line)
-        command = shlex.split(line.removeprefix("next: "))
-    assert ends in " ".join(command)
-    assert cli.main(["tasks", "path", "--quiet"]) == 0
-    assert "next: " not in capsys.readouterr().err

@@ -181,3 +181,8 @@ def test_on_a_full_disk_the_state_is_kept(tune, tmp_path, place):
         tune()
     assert list(tmp_path.iterdir()) == [place]
     assert read_manifest(tune().folder)["resumed_from"] == 2
+
+
+def test_an_output_may_have_the_longest_name(tune, tmp_path):
+    tune("optimization.save_steps=1", to="t" * 255)
+    assert [path.name for path in tmp_path.iterdir()] == ["t" * 255]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spor_tasks.cli.arguments import VIOLATED, Commands
 from spor_tasks.cli.following import then
+from spor_tasks.core.registry import registry
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
         rows[target] = _row(result) | texts._asdict()
     if options.json:
         print(json.dumps(rows, indent=2))
-    if Path(options.targets[-1]).is_dir():
+    # sets of a corpus of this package have no file to make tasks from
+    if Path(options.targets[-1]).is_dir() and pair.name.corpus not in registry().names("corpus"):
         then("spor", "tasks", "make", "CORPUS", "--sets", options.targets[-1], "--out", "tasks")
     else:
         then("spor", "tasks", "list")

@@ -55,4 +55,5 @@ def run(options: argparse.Namespace) -> None:
         licence = LICENCES[corpus]
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
     tasks = (spec.task for spec in named.available() if spec.name.corpus == options.corpus)
-    then("spor", "tasks", "show", next(tasks))
+    found = [f"{source.variable}={options.target}" for source in sources if options.target]
+    then(*(["env", *found] if found else []), "spor", "tasks", "show", next(tasks))
