@@ -117,7 +117,9 @@ def test_only_models_import_torch():
     metrics = {f"spor_tasks.metrics.{name}" for name in ("readers", "mctg_readers")}
     evaluation = ("coded", "hf", "quantization", "generation")
     models = {f"spor_tasks.evaluation.{name}" for name in evaluation}
-    assert users == metrics | models | {"spor_tasks.harness.tokens"}
+    assert users == metrics | models | {
+        f"spor_tasks.harness.{name}" for name in ("tokens", "whole")
+    }
 
 
 NO_CORPUS = ["train", "configs/models/mini.yaml", "data.corpus=none.jsonl"]

@@ -21,6 +21,7 @@ from transformers.utils import cached_file
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation import quantization
+from spor_tasks.harness import whole
 from spor_tasks.harness.checkpoints import TRAINED_WHOLE, loading
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig, check_path
@@ -86,13 +87,7 @@ def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
         **source, config=config, dtype=settings.dtype, output_loading_info=True, **reduced
     )
     quantization.keep_layout(model)
-    if missing := sorted(loading["missing_keys"]):
-        # transformers fills them with random numbers and only warns
-        raise ConfigError(
-            f"lacks {len(missing)} weights of its architecture; the first is {missing[0]}",
-            where=settings.path,
-            remedy="Get the checkpoint again, or set another model.path.",
-        )
+    whole.check_base(model, loading, settings.path)
     # A model of the hub is in a folder too: that of this revision in the cache.
     folder = Path(cached_file(settings.path, "config.json", revision=settings.revision)).parent
     revision = getattr(config, "_commit_hash", None) or settings.revision

@@ -70,13 +70,20 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     _check_abilities(settings, tasks, arguments)
     _check_trust(arguments.get("trust_remote_code", False))
     metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
-    hints = []
+    hints: list[str | None] = []
+    notes: set[str] = set()
     for task in tasks:
         of_task = task.content["metadata"] | metadata
         planned = plan.resolve(of_task)
         plan.check_shots(planned, settings.num_fewshot)
+        if backend(settings.model).is_hf:
+            from spor_tasks.harness import whole  # noqa: PLC0415 - needs torch
+
+            notes.update(whole.check_hf(metadata, writes=not task.asks_likelihoods))
         if not task.asks_likelihoods:
             hints.append(plan.hint(planned, of_task, settings.num_fewshot))
+    for note in sorted(notes):
+        _log.warning("%s: %s", name_of(arguments), note)
     if known := [hint for hint in hints if hint]:
         further = f"; likewise for {len(known) - 1} further tasks" if known[1:] else ""
         _log.warning("%s%s", known[0], further)

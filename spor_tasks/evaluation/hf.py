@@ -1,8 +1,9 @@
 """`spor-hf`: an lm-eval model that generates exactly as transformers' own ``generate``.
 
-Three things differ from lm-eval's `hf`. Stop texts end every row, including beams, and ``generate``
+Five things differ from lm-eval's `hf`. Stop texts end every row, including beams, and ``generate``
 handles the end token. An encoder's input is padded on the right. A length limit counts only new
-tokens, also for a decoder of an encoder-decoder.
+tokens, also for a decoder of an encoder-decoder. Embeddings are never cut to the tokenizer. A model
+whose texts depend on their batch reads each prompt alone.
 """
 
 import copy
@@ -20,6 +21,7 @@ from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 
+from spor_tasks.core.visible import visible
 from spor_tasks.evaluation import quantization as reduction
 from spor_tasks.evaluation.apart import ReadsApart
 from spor_tasks.evaluation.coded import CodedModel, load
@@ -31,7 +33,7 @@ from spor_tasks.evaluation.generation import (
     template_first,
     without_own_settings,
 )
-from spor_tasks.harness import checkpoints
+from spor_tasks.harness import checkpoints, whole
 from spor_tasks.harness.backends import KEEPS_END
 from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import END, is_complete
@@ -41,6 +43,10 @@ _log = logging.getLogger(__name__)
 # Keys in a request's settings, which lm-eval passes through.
 _FILTERS, _CUT, _SEED, _WHOLE = "spor_filters", "cut_before", "sampling_seed", "text_tokens"
 _DRAWING = ("temperature", "top_k", "top_p")
+
+# What logits may change by in a batch, in their own standard deviations. SmolLM2 has 0.025 in
+# bfloat16, tiny models of 94 families up to 0.01; RWKV, MiniMax and trained prompts from 0.28.
+_ROUNDING = 0.1
 
 
 @register_model("spor-hf")
@@ -52,8 +58,13 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
 
     Raises:
         ConfigError: the quantization is unknown, or its package is missing; or the model cannot be
-            loaded.
+            loaded, or lacks weights.
     """
+
+    _model: Any
+    _prompts_cut: dict[str, int]
+    _reads_alone = False
+    _seeded: Sequence[Seeded] = ()  # the prompts of a batch, if texts are drawn
 
     def __init__(
         self,
@@ -69,21 +80,31 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
             super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
-        self._prompts_cut: dict[str, int] = {}
-        self._seeded: Sequence[Seeded] = ()  # the prompts of a batch, if texts are drawn
+            self.begin()
         if hasattr(self, "accelerator") and self.device.type == "cpu":
             # lm-eval shares documents only among GPUs; here every process would evaluate all.
             self._rank = self.accelerator.process_index
             self._world_size = self.accelerator.num_processes
 
-    def _create_model(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
-        if coded := checkpoints.coded_folder(kwargs.get("peft"), kwargs.get("revision")):
-            kwargs["peft"] = None
-        super()._create_model(*args, **{**kwargs, **self._reduced})
+    def _create_model(self, pretrained: str, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+        adapter, revision = kwargs.pop("peft", None), kwargs.get("revision")
+        coded = checkpoints.coded_folder(adapter, revision)
+        is_reported = not any(map(kwargs.get, whole.OTHER_LOADERS))
+        report = {"output_loading_info": True} if is_reported else {}
+        super()._create_model(pretrained, **{**kwargs, **self._reduced, **report})
+        if is_reported:
+            self._model, loaded = self._model
+            whole.check_base(self._model, loaded, pretrained)
+        else:
+            _log.warning("%s was not checked for missing weights", visible(pretrained))
         reduction.keep_layout(self._model)
         if coded:
-            self._model: Any = load(self._model, self.tokenizer, coded)
-        elif head := self._model.get_output_embeddings():
+            self._model = load(self._model, self.tokenizer, coded)
+            return
+        if adapter:
+            whole.grow(self._model, len(self.tokenizer))
+            self._model = whole.load_adapter(self._model, adapter, revision)
+        if head := self._model.get_output_embeddings():
             head.register_forward_pre_hook(_contiguous)
         if isinstance(self._model, PeftModel):
             # peft keeps weights tied. transformers, which lm-eval asks to tie them again, does not
@@ -104,21 +125,67 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     spor_beam_search = generate_until  # what our tasks call for beams
 
     def get_model_info(self) -> dict[str, Any]:
-        """Return lm-eval's facts for the result file, and three more.
+        """Return lm-eval's facts for the result file, and four more.
 
-        ``prompts_cut``: how many prompts of each evaluated task were cut. ``quantization``: that of
-        the weights. ``threads``: the number of CPU threads; None on a GPU.
+        ``prompts_cut``: how many prompts of each evaluated task were cut. ``reads_alone``: whether
+        each prompt was read alone, since a batch would change texts. ``quantization``: that of the
+        weights. ``threads``: the number of CPU threads; None on a GPU.
         """
         return {
             **super().get_model_info(),
             "prompts_cut": self._prompts_cut,
+            "reads_alone": self._reads_alone,
             "quantization": reduction.kind_of(self.model.config),
             "threads": torch.get_num_threads() if self.device.type == "cpu" else None,
         }
 
-    def forget(self) -> None:
-        """Forget which prompts were cut, before another evaluation."""
+    def begin(self) -> None:
+        """Forget which prompts were cut, and find out whether batches change what is written."""
         self._prompts_cut = {}
+        self._reads_alone = False
+        if self.batch_size == 1:
+            return
+        adapters = getattr(self.model, "peft_config", {}).values()
+        inserts = self.backend == "causal" and any(map(whole.inserts_prompt, adapters))
+        if inserts or self._change_in_batch() > _ROUNDING:
+            self._reads_alone = True
+            _log.warning(
+                "in a batch this %s would write other texts than alone, so it reads one prompt "
+                "after another",
+                type(self.model).__name__,
+            )
+
+    @property
+    def batch_size(self) -> Any:  # noqa: ANN401 - lm-eval's, a number or "auto"
+        """How many prompts are read at a time."""
+        return 1 if self._reads_alone else super().batch_size
+
+    def _change_in_batch(self) -> float:
+        """Return how much the logits of four tokens change beside a longer prompt."""
+        if isinstance(self._model, CodedModel):
+            return 0.0
+        short, long = "The harbour", "The harbour is near the old town. " * 4
+        logits, written = [], []
+        for prompts in ([short], [short, long]):
+            ids, mask = self.tok_batch_encode(prompts)
+            with without_own_settings(self.model):
+                output = self.model.generate(
+                    input_ids=ids.to(self.device),
+                    attention_mask=mask.to(self.device),
+                    max_new_tokens=4,
+                    min_new_tokens=4,
+                    do_sample=False,
+                    pad_token_id=self.tokenizer.pad_token_id,
+                    output_logits=True,
+                    return_dict_in_generate=True,
+                )
+            logits.append(torch.stack(output.logits)[:, 0].float())
+            written.append(output.sequences[0, -4:])
+        same = 1 + int((written[0] == written[1])[:-1].cumprod(0).sum())
+        alone, beside = (each[:same] for each in logits)
+        possible = alone.isfinite() & beside.isfinite()
+        changes = (alone - beside).where(possible, 0).std(1)
+        return float((changes / alone.where(possible, 0).std(1)).nan_to_num().max())
 
     def _count_cut(self, requests: list[Instance]) -> None:
         # A request may be repeated, to fill up a process's share.
@@ -269,23 +336,28 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
 
     Return False, and change nothing, if the model must be loaded again: with several processes, for
     an adapter that cannot be removed or that peft does not read, or if lm-eval resizes the
-    embeddings to the tokenizer, which it does only with an adapter.
+    embeddings to the tokenizer, which it does only with an adapter; `spor-hf` only adds some.
+
+    Raises:
+        ConfigError: the adapter lacks weights, or does not fit the base.
     """
     if isinstance(model.model, CodedModel) or checkpoints.coded_folder(adapter):
         return False
     tuned = isinstance(model.model, PeftModel)
     fixed = tuned and not hasattr(model.model.base_model, "unload")
     config = getattr(model.config, "text_config", model.config)
-    cut = tuned != (adapter is not None) and config.vocab_size != len(model.tokenizer)
-    if hasattr(model, "accelerator") or fixed or cut:
+    grown = config.vocab_size < len(model.tokenizer)
+    cut = config.vocab_size > len(model.tokenizer) and not isinstance(model, SporHF)
+    resized = tuned != (adapter is not None) and (grown or cut)
+    if hasattr(model, "accelerator") or fixed or resized:
         return False
     if tuned:
         model._model = model.model.unload()  # noqa: SLF001 - no public way to replace it
     if adapter is not None:
-        model._model = PeftModel.from_pretrained(  # noqa: SLF001
-            model.model, adapter, revision=model.revision
-        ).eval()
+        with checkpoints.loading(adapter, "Check its folder."):
+            tuned_base = whole.load_adapter(model.model, adapter, model.revision)
+        model._model = tuned_base.eval()  # noqa: SLF001
     model.peft = adapter
     if isinstance(model, SporHF):
-        model.forget()
+        model.begin()
     return True

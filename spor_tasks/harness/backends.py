@@ -38,11 +38,16 @@ class Backend:
     gives_likelihoods: bool = True
     continues: bool = True
 
+    @property
+    def is_hf(self) -> bool:
+        """Whether it is lm-eval's own model of transformers."""
+        return self.on_transformers and not self.has_beams
+
 
 _CHATS = Backend(takes_texts=False, gives_likelihoods=False)
 _BACKENDS: Mapping[str, Backend] = {
     "spor-hf": Backend("peft", on_transformers=True, has_beams=True, continues=False),
-    "hf": Backend("peft", on_transformers=True),
+    **dict.fromkeys(("hf", "hf-auto", "huggingface"), Backend("peft", on_transformers=True)),
     **dict.fromkeys(("vllm", "spor-vllm"), Backend("lora_local_path")),
     **dict.fromkeys(("local-chat-completions", "openai-chat-completions"), _CHATS),
     **dict.fromkeys(

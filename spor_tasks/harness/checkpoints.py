@@ -52,7 +52,7 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
         ConfigError: a folder is missing or not a checkpoint, or the adapter does not fit the base.
         ResultError: the manifest is damaged.
     """
-    base, name = _find_base(arguments), adapter_name(arguments)
+    base, name = find_base(arguments), adapter_name(arguments)
     if name is None:
         manifest = _manifest(base)
         if base is None or manifest is None or manifest.get("kind") != TRAINED_WHOLE:
@@ -102,7 +102,7 @@ def base_sha256(arguments: Arguments) -> str | None:
     Raises:
         ConfigError: a folder is missing or not a checkpoint.
     """
-    folder = _find_base(arguments)
+    folder = find_base(arguments)
     return None if folder is None else digest_weights(folder)
 
 
@@ -150,7 +150,7 @@ def generation_config(arguments: Arguments) -> dict[str, Any]:
     Raises:
         ConfigError: a folder is missing or not a checkpoint.
     """
-    folder = _find_base(arguments)
+    folder = find_base(arguments)
     if folder is None or not (folder / "generation_config.json").is_file():
         return {}
     own = read_json(folder / "generation_config.json")
@@ -194,7 +194,7 @@ def is_about_code(error: Exception) -> bool:
 
 
 def _style_of_base(arguments: Arguments) -> str:
-    backend, base = arguments.get("backend"), _find_base(arguments)
+    backend, base = arguments.get("backend"), find_base(arguments)
     if backend in PROMPT_STYLES:  # of hf, which prefers it to the config
         return str(backend)
     if base is None:
@@ -209,7 +209,12 @@ def _style_of_base(arguments: Arguments) -> str:
     return "seq2seq" if config.get("is_encoder_decoder") else "causal"
 
 
-def _find_base(arguments: Arguments) -> Path | None:
+def find_base(arguments: Arguments) -> Path | None:
+    """Return the base's folder; None if it is not on this machine, or a single file.
+
+    Raises:
+        ConfigError: the folder is missing or not a checkpoint.
+    """
     if "gguf_file" in arguments:
         return None
     return _find(arguments.get("pretrained"), "config.json", arguments)

@@ -111,6 +111,7 @@ class SporTask(host.HostTask):
         self._limits_evenly = is_on(metadata, "limit_evenly")
         self._has_icl_arm = "icl_arm" in metadata
         asks_likelihoods = config["output_type"] == "loglikelihood"
+        self._notes = _notes(metadata, writes=not asks_likelihoods) if self._backend.is_hf else ()
         self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
         self._metrics = (*metrics_for(plan.spec.scores), *plan.metrics.values())
         self._scores = [
@@ -146,6 +147,7 @@ class SporTask(host.HostTask):
             "limit_evenly": self._limits_evenly,
             "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
             "declared": declaration(plan.spec),
+            "notes": [*self._notes],
             "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
             "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
             **{name: metric.signature for name, metric in plan.metrics.items()},
@@ -275,6 +277,8 @@ class SporTask(host.HostTask):
         advice = hint(self._plan, self.config.metadata, self.config.num_fewshot)
         if advice and not (self._tokens or self._is_checked):
             _log.warning(advice)
+        for note in () if self._is_checked else self._notes:
+            _log.warning("%s: %s", self.config.task, note)
         backends.check_decoding(self.config.task, stated, self._backend)
         if not self._tokens and (own := self._generation().keys() - {*stated, *backends.TOKEN_IDS}):
             _log.warning(
@@ -372,3 +376,10 @@ class SporTask(host.HostTask):
                 "test_samples": len(pair.test.samples),
             }
         return config
+
+
+def _notes(metadata: Mapping[str, Any], *, writes: bool) -> Sequence[str]:
+    """Return what `hf` does otherwise with this model; refuse one that it reads wrongly."""
+    from spor_tasks.harness import whole  # noqa: PLC0415 - needs torch
+
+    return whole.check_hf(metadata, writes=writes)

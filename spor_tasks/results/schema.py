@@ -88,8 +88,8 @@ class Facts(msgspec.Struct):
     arm of the demonstrations, ``generation`` holds all settings that decided what was written, and
     ``declared`` is the task's :func:`~spor_tasks.results.declared.declaration`. ``system_message``
     says where the system message was moved to, if the chat template has no role for it.
-    ``failures``
-    counts the requests that a server did not answer, by the reason.
+    ``failures`` counts the requests that a server did not answer, by the reason. ``notes`` say what
+    lm-eval's `hf` does otherwise than `spor-hf`.
     """
 
     spor_tasks: str
@@ -103,6 +103,7 @@ class Facts(msgspec.Struct):
     held_out_reference: bool = False
     limit_evenly: bool = False
     generation: dict[str, Any] = {}
+    notes: list[str] = []
     test_samples: int = 0
     thinking: bool | None = None
     system_message: str | None = None

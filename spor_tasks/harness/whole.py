@@ -1,0 +1,259 @@
+"""Whether checkpoints have all their weights, and whether lm-eval's `hf` reads them right.
+
+transformers and peft fill what a file lacks with random numbers, and only warn. Our code sees no
+model that `hf` loads. So it is tried on torch's device `meta`, which keeps names and shapes alone.
+"""
+
+import copy
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from peft import (
+    PeftConfig,
+    PeftModel,
+    PeftType,
+    get_peft_model_state_dict,
+    load_peft_weights,
+    set_peft_model_state_dict,
+)
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    PreTrainedModel,
+)
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
+
+from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.visible import visible
+from spor_tasks.core.weights import find_folder
+from spor_tasks.harness import checkpoints
+
+_log = logging.getLogger(__name__)
+
+Notes: TypeAlias = tuple[str, ...]
+"""What `hf` does otherwise than `spor-hf`, for a model's results."""
+
+# Kinds of models in transformers whose texts depend on the padding of a batch.
+_READ_ALONE = frozenset({"minimax", "rwkv"})
+
+# Encoders that take no notice of padding on the left: their positions are relative, or skip it.
+_ANY_PADDING = frozenset(
+    {"longt5", "m2m_100", "mt5", "switch_transformers", "t5", "t5gemma", "umt5"}
+)
+
+OTHER_LOADERS = ("autogptq", "delta", "gguf_file", "gptqmodel")
+"""Arguments with which lm-eval loads a base otherwise, which is not checked."""
+
+_UNCHECKED = "it was not checked for missing weights"
+_REMEDY = "Use the model spor-hf with `spor eval`."
+
+
+def check_base(model: PreTrainedModel, loaded: Mapping[str, Any], where: str) -> None:
+    """Refuse a base some of whose weights its files lack.
+
+    ``loaded`` is what ``from_pretrained`` returns about the loading. Buffers are no weights, as
+    transformers makes them, except those of quantized layers.
+
+    Raises:
+        ConfigError: some are missing.
+    """
+    buffers = {} if getattr(model, "is_quantized", False) else dict(model.named_buffers())
+    missing = sorted(loaded["missing_keys"])
+    if made := [key for key in missing if key in buffers]:
+        _log.warning("%s lacks %s, which transformers makes", visible(where), ", ".join(made))
+    if lost := [key for key in missing if key not in buffers]:
+        raise ConfigError(
+            f"lacks {len(lost)} weights of its architecture; the first is {lost[0]}",
+            where=where,
+            remedy="Get the checkpoint again, or name another one.",
+        )
+
+
+def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = None) -> PeftModel:
+    """Return a base with an adapter, all of whose weights are there and fit.
+
+    Raises:
+        ConfigError: the adapter lacks weights, or has some that the base has no place for.
+    """
+    is_empty = all(each.is_meta for each in model.parameters())
+    device = {"torch_device": "cpu"} if is_empty else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of missing keys, and of training
+        try:
+            tuned = PeftModel.from_pretrained(
+                model, adapter, revision=revision, low_cpu_mem_usage=is_empty, **device
+            )
+        except KeyError as error:  # peft asks for some by their names
+            raise _unfit(adapter, "lacks {} weights for", [str(error.args[0])]) from error
+        (name,) = tuned.peft_config
+        weights = load_peft_weights(adapter, device="cpu", revision=revision)
+        found = set_peft_model_state_dict(tuned, weights, name, low_cpu_mem_usage=is_empty)
+    saved = get_peft_model_state_dict(tuned, save_embedding_layers=False)
+    # In the model a key has the adapter's name too. What layers share has a key in each of them.
+    keys = [key.replace(f".{name}", "") for key in found.missing_keys]
+    lost = sorted(key for key in keys if saved.keys() & {key, key.rpartition(".")[0]})
+    foreign = [key for key in found.unexpected_keys if key not in saved]
+    if lost:
+        raise _unfit(adapter, "lacks {} weights for", lost)
+    if foreign:
+        raise _unfit(adapter, "has {} weights without a place in", foreign)
+    return tuned
+
+
+def _unfit(adapter: str, fault: str, keys: Sequence[str]) -> ConfigError:
+    return ConfigError(
+        f"{fault.format(len(keys))} this base; the first is {keys[0]}",
+        where=adapter,
+        remedy="Name the base that it was trained on, or get the adapter again.",
+    )
+
+
+def check_hf(arguments: checkpoints.Arguments, *, writes: bool) -> Notes:
+    """Refuse a checkpoint that lm-eval's `hf` reads wrongly; return notes for the results.
+
+    ``writes`` says whether it is asked for texts: likelihoods do not depend on the batch. Nothing
+    is downloaded. A model that cannot be tried is left to its own loading, and a note says so.
+
+    Raises:
+        ConfigError: weights are missing or do not fit, or a text would depend on its batch.
+    """
+    base, adapter = checkpoints.find_base(arguments), checkpoints.adapter_name(arguments)
+    if other := next(filter(arguments.get, OTHER_LOADERS), None):
+        return (f"{_UNCHECKED}: {other}= loads it otherwise",)
+    if base is None:
+        return ()
+    given = _Given(
+        arguments["pretrained"],
+        adapter,
+        arguments.get("tokenizer") or arguments["pretrained"],
+        arguments.get("backend"),
+        str(arguments.get("revision") or "main"),
+        str(arguments.get("subfolder", "")),
+        arguments.get("trust_remote_code") is True,
+    )
+    folder = find_folder(adapter, checkpoints.ADAPTER_CONFIG, revision=given.revision)
+    if adapter and folder is None:
+        return ()
+    return _check(given, (_state(base), folder and _state(folder)), writes=writes)
+
+
+class _Given(NamedTuple):
+    """The arguments of `hf` that decide which weights it loads, and how."""
+
+    pretrained: str
+    adapter: str | None
+    tokenizer: str
+    kind: str | None
+    revision: str
+    subfolder: str
+    trust: bool
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What transformers needs to find the files, besides their place."""
+        return {
+            "revision": self.revision,
+            "subfolder": self.subfolder,
+            "trust_remote_code": self.trust,
+        }
+
+
+def _state(folder: Path) -> tuple[object, ...]:
+    """Return what tells whether a file of the folder has changed."""
+    states = [(file.name, file.stat()) for file in sorted(folder.iterdir())]
+    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)
+
+
+@lru_cache(maxsize=64)
+def _check(given: _Given, _: object, *, writes: bool) -> Notes:
+    notes = []
+    try:
+        base = _empty(given)
+        if writes:
+            _check_batches(base, given)
+        if writes and base.config.is_encoder_decoder:
+            notes.append("hf lets a text exceed its limit by the length of its batch's prompts")
+        if given.adapter:
+            tokenizer = AutoTokenizer.from_pretrained(given.tokenizer, **given.source)
+            notes += _check_adapter(base, given.adapter, given.revision, len(tokenizer))
+    except SporError:
+        raise
+    except Exception as error:  # noqa: BLE001 - of libraries; the loading itself meets it as well
+        notes.append(f"{_UNCHECKED}: {type(error).__name__}: {error}")
+    return tuple(notes)
+
+
+def _empty(given: _Given) -> PreTrainedModel:
+    """Return the base that `hf` would load, without its weights, which are all there."""
+    config = AutoConfig.from_pretrained(given.pretrained, **given.source)
+    is_seq2seq = config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
+    if given.kind in {"causal", "seq2seq"}:
+        is_seq2seq = given.kind == "seq2seq"
+    reduced = config.__dict__.pop("quantization_config", None) is not None
+    model, loaded = (AutoModelForSeq2SeqLM if is_seq2seq else AutoModelForCausalLM).from_pretrained(
+        given.pretrained,
+        config=config,
+        device_map="meta",
+        output_loading_info=True,
+        ignore_mismatched_sizes=reduced,
+        **given.source,
+    )
+    if reduced:  # A quantized weight is in tensors of other names and shapes, in the same module.
+        there = {key.rpartition(".")[0] for key in loaded["unexpected_keys"]}
+        loaded["missing_keys"] = [
+            key for key in loaded["missing_keys"] if key.rpartition(".")[0] not in there
+        ]
+    check_base(model, loaded, given.pretrained)
+    return model
+
+
+def _check_batches(base: PreTrainedModel, given: _Given) -> None:
+    """Refuse what would write other texts in a batch, as `hf` pads on the left."""
+    kind, where = base.config.model_type, given.pretrained
+    if base.config.is_encoder_decoder and kind not in _ANY_PADDING:
+        what = "is an encoder-decoder that hf pads on the left"
+    elif kind in _READ_ALONE:
+        what = "takes notice of padding"
+    elif given.adapter and inserts_prompt(
+        PeftConfig.from_pretrained(given.adapter, revision=given.revision)
+    ):
+        what, where = "puts a trained prompt before the padding of a batch", given.adapter
+    else:
+        return
+    raise ConfigError(f"{what}, so that its texts depend on the batch", where=where, remedy=_REMEDY)
+
+
+def inserts_prompt(config: PeftConfig) -> bool:
+    """Return whether an adapter puts embeddings before the prompts, and so before their padding."""
+    return bool(config.is_prompt_learning and config.peft_type != PeftType.PREFIX_TUNING)
+
+
+def _check_adapter(base: PreTrainedModel, adapter: str, revision: str, tokens: int) -> Notes:
+    """Refuse an adapter that does not fit the base, or not with the embeddings that `hf` cuts."""
+    rows = base.config.get_text_config().vocab_size
+    cut = copy.deepcopy(base) if tokens < rows else None
+    grow(base, tokens)
+    load_adapter(base, adapter, revision)
+    if cut is None:
+        return ()
+    cut.resize_token_embeddings(tokens)
+    fact = f"hf cuts the {rows} embeddings of the base to the {tokens} tokens of its tokenizer"
+    try:
+        load_adapter(cut, adapter, revision)
+    except RuntimeError as error:  # of shapes
+        raise ConfigError(
+            f"was trained with other embeddings: {fact}", where=adapter, remedy=_REMEDY
+        ) from error
+    return (f"{fact}, so that its probabilities are not those of training",)
+
+
+def grow(model: PreTrainedModel, tokens: int) -> None:
+    """Give a base embeddings for tokens that were added to its tokenizer; remove none."""
+    if tokens > model.get_input_embeddings().weight.shape[0]:
+        model.resize_token_embeddings(tokens, mean_resizing=model.device.type != "meta")
