@@ -14,6 +14,7 @@ from spor_tasks.cli import refused
 from spor_tasks.cli.arguments import positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import SporError, require
+from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import Parser, guarded
 from spor_tasks.core.visible import visible
@@ -49,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
     try:
         require("training", "train", *_PACKAGES)
-        status: int | None = options.run(options)
+        with not_ended():
+            status: int | None = options.run(options)
         print(end="", flush=True)  # so that an error of the output is raised here
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)

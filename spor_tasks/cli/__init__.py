@@ -14,6 +14,7 @@ from spor_tasks.cli import baseline, data, evaluate, push, report, score, show, 
 from spor_tasks.cli.arguments import INTERRUPTED
 from spor_tasks.cli.following import QUIET
 from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.terminal import Parser, guarded
 
 COMMANDS = (evaluate, tasks, data, score, baseline, show, report, push)
@@ -38,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = evaluate.run(words[1:])
         else:
             options = parser().parse_args(words)
-            status = options.run(options) or 0
+            with not_ended():
+                status = options.run(options) or 0
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)

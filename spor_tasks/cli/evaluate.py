@@ -12,6 +12,7 @@ from spor_tasks.cli.following import then
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_text
+from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.terminal import Parser
 from spor_tasks.core.visible import visible
 
@@ -90,8 +91,9 @@ def run(arguments: Sequence[str]) -> int:
         device=config.device,
     )
     with _lm_eval_errors():
-        check(config, models)
-        tasks = task_names(config)
+        with not_ended():
+            check(config, models)
+            tasks = task_names(config)
         foreign = [f"the task {name}" for name in tasks if not task_files.expand([name])]
         foreign += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option, None)]
         if sources and config.model_args:
@@ -107,14 +109,15 @@ def run(arguments: Sequence[str]) -> int:
         if foreign:
             _run_lm_eval(options, config)
             return 0
-        evaluator.evaluate(
-            models,
-            task_files.matching(tasks),
-            Path(config.output_path) if config.output_path else None,
-            on_result=lambda model, results: _print(results, model, config),
-            **{name: getattr(config, name) for name in _OPTIONS},
-            **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
-        )
+        with not_ended():
+            evaluator.evaluate(
+                models,
+                task_files.matching(tasks),
+                Path(config.output_path) if config.output_path else None,
+                on_result=lambda model, results: _print(results, model, config),
+                **{name: getattr(config, name) for name in _OPTIONS},
+                **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
+            )
     if config.output_path:
         out = Path(config.output_path)
         # lm-eval writes the date into the name of a file

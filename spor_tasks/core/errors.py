@@ -37,11 +37,12 @@ class SporError(Exception):
     def __str__(self) -> str:
         place = f"{visible(self.where)}: " if self.where else ""
         advice = [f"  {visible(self.remedy)}"] if self.remedy else []
-        what, *more = map(_line, [self.what, *self.each])
+        what, *more = map(line, [self.what, *self.each])
         return "\n".join([f"{place}{what}", *more, *advice])
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
+    """Return a text that says what is wrong as one line, which cannot act on the terminal."""
     short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
     return visible(re.sub(r"\s*\n\s*", " ", short))
 

@@ -6,13 +6,14 @@ group ``spor_tasks.<kind>``. Its object is imported on first use.
 
 import logging
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import metadata, resources
 from pkgutil import resolve_name
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import ConfigError, advice
+from spor_tasks.core.errors import ConfigError, SporError, advice, line
+from spor_tasks.core.foreign import Foreign, guarded, in_words
 
 _log = logging.getLogger(__name__)
 
@@ -27,12 +28,21 @@ class Entry(NamedTuple):
     target: str
     package: str | None = None
 
+    def __str__(self) -> str:
+        of = f" of the package {self.package}" if self.package else ""
+        return f"the {self.kind} {self.name!r} ({self.target}){of}"
+
 
 _PARTS: Mapping[Kind, tuple[str, ...]] = {
     "benchmark": ("title", "groups", "sets", "find", "load", "grids", "overall", "published"),
     "corpus": ("parts", "linearize"),
     "metric": ("scores", "signature", "judge"),
     "objective": ("pairs", "loss", "steps", "step"),
+}
+# What commands about other entries call too.
+_USES: Mapping[Kind, Callable[[Any], object]] = {
+    "benchmark": lambda found: ({**found.groups}, min(spec.task for spec in found.sets())),
+    "metric": lambda found: [(info.name, info.of_some) for info in found.scores],
 }
 
 
@@ -64,38 +74,48 @@ class Registry:
         entry = self._entries.get((kind, name))
         if entry is None or not _is_usable(entry):
             raise ConfigError(f"there is no {kind} {name!r}", remedy=advice(name, self.names(kind)))
-        try:
-            return _resolved(entry.target)
-        except (ImportError, AttributeError, ValueError) as error:
-            where = f"{kind} {name!r} ({entry.target})"
-            raise ConfigError(f"cannot be imported: {error}", where=where) from error
+        return _object(entry)
 
 
 @cache  # one warning of each
 def _is_usable(entry: Entry) -> bool:
     """Import an entry of another package; warn and return false if it cannot be used."""
-    if entry.package is None:
-        return True
-    fault = None
-    try:
-        found = _resolved(entry.target)
-        for part in _PARTS[entry.kind]:
-            getattr(found, part)
-        if isinstance(found, type) != (entry.kind == "objective"):
-            fault = "an objective is a class, and every other entry an object"
-    except Exception as error:  # noqa: BLE001 - whatever somebody's module does
-        fault = f"{type(error).__name__}: {error}"
+    fault = None if entry.package is None else _fault(entry)
     if fault:
         _leave_out(entry, fault)
     return not fault
 
 
+def _fault(entry: Entry) -> str | None:
+    try:
+        found = _object(entry)
+        for part in _PARTS[entry.kind]:
+            getattr(found, part)
+        if isinstance(found, type) != (entry.kind == "objective"):
+            return "an objective is a class, and every other entry an object"
+        with guarded(str(entry)):
+            _USES.get(entry.kind, bool)(found)
+    except SporError as error:
+        return error.what
+    except AttributeError as error:  # a part is missing
+        return in_words(error)
+    return None
+
+
 def _leave_out(entry: Entry, why: str) -> None:
-    text = "the %s %r (%s) of the package %s is left out: %s"
-    _log.warning(text, entry.kind, entry.name, entry.target, entry.package, why)
+    _log.warning("%s", line(f"{entry} is left out: {why}"))
 
 
-_resolved = cache(resolve_name)  # each prompt needs the corpus of its sample
+@cache  # each prompt needs the corpus of its sample
+def _object(entry: Entry) -> Any:  # noqa: ANN401 - each kind has its own contract
+    """Return the object of an entry; what another package's does is guarded.
+
+    Raises:
+        ConfigError: it cannot be imported.
+    """
+    with guarded(str(entry)):
+        found = resolve_name(entry.target)
+    return found if entry.package is None else Foreign(found, str(entry))
 
 
 @cache
@@ -109,7 +129,20 @@ def registry() -> Registry:
 
 def installed(*kinds: Kind) -> Iterator[Entry]:
     """Yield the entries of other packages: their entry points of the groups ``spor_tasks.KIND``."""
-    points = metadata.entry_points()
     for kind in kinds:
-        for point in points.select(group=f"spor_tasks.{kind}"):
+        for point in _points(f"spor_tasks.{kind}"):
             yield Entry(kind, point.name, point.value, point.dist.name if point.dist else "unknown")
+
+
+def _points(group: str) -> Iterable[metadata.EntryPoint]:
+    """Return the entry points of a group, without those of packages that are damaged."""
+    try:
+        return metadata.entry_points(group=group)
+    except Exception:  # noqa: BLE001 - one damaged package hides all
+        points: list[metadata.EntryPoint] = []
+        for package in metadata.distributions():
+            try:
+                points += package.entry_points.select(group=group)
+            except Exception as error:  # noqa: BLE001 - whatever its files hold
+                _log.warning("%s", line(f"entry points of a package: {in_words(error)}"))
+        return points

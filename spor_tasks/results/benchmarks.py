@@ -1,15 +1,20 @@
 """The titles and tables of a benchmark, and its paper's numbers."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import Sets
+from spor_tasks.core.foreign import ForeignError
 from spor_tasks.core.registry import registry
 from spor_tasks.results.grid import Grid
 from spor_tasks.results.rows import Comparison
+
+_log = logging.getLogger(__name__)
 
 
 class Benchmark(Sets, Protocol):
@@ -71,15 +76,27 @@ class Table:
 def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Table, ...]:
     """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
     rows = tuple(rows)
-    paper = [
-        row for name in registry().names("benchmark") for row in benchmark(name).published(rows)
-    ]
+    paper = [row for name in registry().names("benchmark") for row in _published(name, rows)]
     shown = [row for row in (*rows, *paper) if row.published or not row.spec.is_pooled]
     aspects = {(row.spec.benchmark, row.aspect) for row in rows}
     return tuple(
         Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*shown, *pooled]))
         for aspect in sorted(aspects, key=lambda aspect: place_of(*aspect))
     )
+
+
+def _published(name: str, rows: Sequence[Comparison]) -> Sequence[Comparison]:
+    """Return the rows of the papers that belong beside these; none if another package fails."""
+    try:
+        return tuple(benchmark(name).published(rows))
+    except ForeignError as error:
+        _warn(str(error))
+        return ()
+
+
+@cache  # once
+def _warn(what: str) -> None:
+    _log.warning("%s", what)
 
 
 def _of(aspect: tuple[str, str], rows: Iterable[Comparison]) -> tuple[Comparison, ...]:

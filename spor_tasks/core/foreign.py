@@ -1,0 +1,100 @@
+"""Code of other packages: whatever it raises is an error of one line that names its entry."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from inspect import getattr_static, isroutine
+from typing import Any
+
+from spor_tasks.core.errors import ConfigError, SporError, line
+
+
+class ForeignError(ConfigError):
+    """Another package failed: its module, an attribute of what it registers, or a call of it."""
+
+
+@contextmanager
+def guarded(where: str) -> Iterator[None]:
+    """Turn whatever the block raises, also the end of the program, into an error of one line.
+
+    Only our own errors and a user's interrupt pass.
+
+    Raises:
+        ForeignError: in place of anything else.
+    """
+    try:
+        yield
+    except (SporError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise ForeignError(in_words(error), where=where) from error
+
+
+@contextmanager
+def not_ended() -> Iterator[None]:
+    """Refuse another package's wish to end the program, wherever in the block it is expressed.
+
+    Raises:
+        ForeignError: in place of what is neither an ``Exception`` nor a user's interrupt.
+    """
+    try:
+        yield
+    except (Exception, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise ForeignError(f"another package ends the program: {in_words(error)}") from error
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error in one line, whatever somebody's class of errors does."""
+    try:
+        return line(f"{type(error).__name__}: {error}")
+    except Exception:  # noqa: BLE001 - as the docstring says
+        return line(type(error).__name__)
+
+
+class Foreign:
+    """An object of another package, or a class, whose attributes, calls and iterators are guarded.
+
+    ``where`` names it in errors.
+    """
+
+    def __init__(self, found: Any, where: str) -> None:  # noqa: ANN401 - of any contract
+        self._found = found
+        self._where = where
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # so that it is an instance of what it stands for
+        return type(self._found)
+
+    def __call__(self, *values: Any, **named: Any) -> "Foreign":  # noqa: ANN401
+        """Return an object of the class."""
+        with guarded(self._where):
+            return Foreign(self._found(*values, **named), self._where)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name in {"_found", "_where"}:  # of a copy that is being made
+            raise AttributeError(name)
+        try:
+            with guarded(self._where):
+                value = getattr(self._found, name)
+        except ForeignError as error:
+            cause, none = error.__cause__, object()
+            if (
+                isinstance(cause, AttributeError)
+                and getattr_static(self._found, name, none) is none
+            ):
+                raise cause from None  # it has no such attribute
+            raise
+        return self._called(value) if isroutine(value) else value
+
+    def _called(self, function: Any) -> Any:  # noqa: ANN401
+        def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
+            with guarded(self._where):
+                result = function(*values, **named)
+            return self._each(result) if isinstance(result, Iterator) else result
+
+        return call
+
+    def _each(self, items: Iterator[Any]) -> Iterator[Any]:
+        with guarded(self._where):
+            yield from items

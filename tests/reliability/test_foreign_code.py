@@ -1,0 +1,162 @@
+"""Whatever an entry point of another package does, a command ends as without it, or says why."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from spor_tasks import cli
+from spor_tasks.core import registry as registries
+from spor_tasks.core.foreign import Foreign, ForeignError, guarded
+from spor_tasks.core.registry import Entry, Registry
+from spor_tasks.metrics.chrf import CHRF
+from spor_tasks.results import benchmarks
+from tests.conftest import REPOSITORY
+from tests.support.result_files import write_run
+
+FORGED = "0\x1b[2J\n\u202eerror: forged"
+MODULE = f"""
+import sys
+from dataclasses import replace
+from spor_tasks.core.registry import registry
+
+class Ends(BaseException):
+    def __str__(self):
+        raise SystemExit(0)
+
+class Metric:
+    signature = "x"
+    challenge = needs_texts = outputs = answers = None
+    def __init__(self, how):
+        self.how = how
+    @property
+    def scores(self):
+        return () if self.how == "judge" else sys.exit({FORGED!r})
+    def judge(self, samples, outputs):
+        sys.exit(0)
+
+attribute, judge = Metric("attribute"), Metric("judge")
+
+class Benchmark:
+    title = "x"
+    groups = {{"systematicity": "x"}}
+    find = load = grids = overall = None
+    def __init__(self, ends):
+        self.ends = ends
+    def sets(self):
+        if self.ends:
+            raise Ends
+        (spec, *_) = registry().get("benchmark", "spor").sets()
+        return (replace(spec, benchmark="harm-published", task="harm"),)
+    def published(self, rows):
+        sys.exit(0)
+
+sets, published = Benchmark(True), Benchmark(False)
+
+class Corpus:
+    parts = ()
+    def linearize(self):
+        raise Ends
+    def __getattr__(self, name):
+        sys.exit(0)
+
+corpus = Corpus()
+"""
+ENTRIES = {
+    "metric": ["leaves:exits", "harm:attribute", "harm:judge", "no.such:thing", "harm:none"],
+    "benchmark": ["harm:sets", "harm:published"],
+    "corpus": ["harm:corpus", "leaves:x"],
+    "objective": ["leaves:x", "harm:attribute"],
+}
+USED = {"harm:judge", "harm:published", "harm:corpus"}  # they harm where they are used only
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a package whose entry points do harm, as pip would leave it."""
+    folder = tmp_path_factory.mktemp("harm")
+    (folder / "harm.py").write_text(MODULE)
+    (folder / "leaves.py").write_text(f"import sys\nsys.exit({FORGED!r})")
+    info = folder / "harm-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: harm\nVersion: 1.0\n")
+    points = ""
+    for kind, targets in ENTRIES.items():
+        points += f"[spor_tasks.{kind}]\n"
+        points += "".join(f"{target.replace(':', '-')} = {target}\n" for target in targets)
+    (info / "entry_points.txt").write_text(points)
+    write_run(folder / "results", "1", [7.0])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("spor_tasks.cli report results", "7.00"),
+        ("spor_tasks.cli tasks list", "spor_mini"),
+        ("spor_tasks.cli data check strict:systematicity:mini", "every requirement holds"),
+        ("training train none.yaml", "none.yaml"),
+    ],
+)
+def test_entries_that_end_the_program_are_left_out_in_a_line_each(command, printed, place):
+    done = subprocess.run(
+        [sys.executable, "-m", *command.split()],
+        cwd=place,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(place), str(REPOSITORY)])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (2 if "none" in command else 0)
+    assert printed in done.stdout + done.stderr
+    told = [line for line in done.stderr.splitlines() if "of the package harm" in line]
+    assert len(set(told)) == len(told)
+    assert all(line.startswith("the ") or "is left out" not in line for line in told)
+    assert "\x1b" not in done.stderr
+    assert not [line for line in done.stderr.splitlines() if line.startswith("error: forged")]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_one_that_cannot_be_used_is_no_name(kind, place, monkeypatch, caplog):
+    monkeypatch.syspath_prepend(str(place))
+    entries = [Entry(kind, target, target, "harm") for target in ENTRIES[kind]]
+    assert {*Registry(entries).names(kind)} == {*ENTRIES[kind]} & USED
+    lines = [text for text in caplog.messages if "is left out" in text]
+    assert len(lines) == len({*ENTRIES[kind]} - USED)
+    assert not [text for text in lines if "\n" in text or "\x1b" in text]
+
+
+def test_a_call_that_ends_the_program_is_one_error(place, monkeypatch):
+    monkeypatch.syspath_prepend(str(place))
+    monkeypatch.setattr(
+        registries, "installed", lambda *_: [Entry("metric", "m", "harm:judge", "harm")]
+    )
+    found = registries.registry.__wrapped__().get("metric", "m")
+    with pytest.raises(ForeignError, match="SystemExit: 0") as caught:
+        found.judge([], [])
+    assert "of the package harm" in str(caught.value)
+
+
+def test_a_paper_that_ends_the_program_is_left_out_of_tables(place, monkeypatch):
+    monkeypatch.syspath_prepend(str(place))
+    entry = Entry("benchmark", "b", "harm:published", "harm")
+    monkeypatch.setattr(benchmarks, "registry", lambda: Registry([entry]))
+    assert benchmarks.tables([], []) == ()
+
+
+def test_what_is_guarded_is_what_it_stands_for():
+    found = Foreign(CHRF, "the metric 'chrf'")
+    assert isinstance(found, type(CHRF))
+    assert found.scores == CHRF.scores
+    assert list(found.judge([], [])) == []
+    assert not hasattr(found, "own_sets")
+    with pytest.raises(KeyboardInterrupt), guarded("x"):
+        raise KeyboardInterrupt
+
+
+def test_a_command_that_a_package_ends_fails(monkeypatch, capsys):
+    monkeypatch.setattr(cli.show, "run", lambda _: sys.exit(0))
+    assert cli.main(["show", "x", "0"]) == 2
+    assert "another package ends the program: SystemExit: 0" in capsys.readouterr().err
