@@ -7,6 +7,8 @@ from typing import Any
 
 import peft
 import torch
+from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as PEFTS_TARGETS
+from peft.utils.transformers_weight_conversion import convert_peft_config_for_transformers
 from safetensors import SafetensorError
 from transformers import AddedToken, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
@@ -105,13 +107,18 @@ def add_lora(
 ) -> peft.PeftModel:
     """Freeze the model and give it fresh adapter weights, from torch's random state.
 
-    ``lora`` holds arguments of :class:`peft.LoraConfig`. The embeddings of ``new_tokens`` are
-    trained, and saved with the adapter.
+    ``lora`` holds arguments of :class:`peft.LoraConfig`. Without target modules they are peft's
+    for the family, as in the paper, or :func:`linear_modules` where peft has none. The embeddings
+    of ``new_tokens`` are trained, and saved with the adapter.
 
     Raises:
         ConfigError: peft does not know an argument, or the model does not have the target modules.
     """
+    stated = {key for key, value in lora.items() if value is not None}
     try:
+        if not stated & {"target_modules", "target_parameters"}:
+            targets = PEFTS_TARGETS.get(model.config.model_type) or linear_modules(model)
+            lora = {**lora, "target_modules": targets}
         settings = peft.LoraConfig(
             task_type="CAUSAL_LM" if style == "causal" else "SEQ_2_SEQ_LM",
             trainable_token_indices=_embeddings(model, new_tokens),
@@ -125,10 +132,37 @@ def add_lora(
             return peft.get_peft_model(model, settings)
     except (TypeError, ValueError, RuntimeError) as error:  # of a rank beyond the memory
         raise ConfigError(
-            f"lora does not fit this model: {error}",
-            remedy="Set keys of peft.LoraConfig, and lora.target_modules=all-linear, or a list of "
-            "module names.",
+            f"lora does not fit {type(model).__name__}: {error}",
+            remedy="Set keys of peft.LoraConfig. lora.target_modules=null takes modules that peft "
+            "can tune, and a list of names takes those.",
         ) from error
+
+
+def linear_modules(model: PreTrainedModel) -> list[str]:
+    """Return the names of the linear modules of a family that peft knows no targets of.
+
+    They are those that read the text, except the head and what peft refuses or cannot tune: routers
+    of experts, the experts themselves, and the output of Mamba, whose kernels read its weights.
+    """
+    of_text = {*model.modules()}
+    if not model.config.is_encoder_decoder:  # but perhaps an encoder of images
+        decoder = {*model.get_decoder().modules()}  # or the head, in ModernBERT
+        of_text = decoder if model.get_input_embeddings() in decoder else of_text
+    of_text -= {model.get_output_embeddings()}
+    modules = dict(model.named_modules())
+    mixers = {name.removesuffix("conv1d") for name in modules if name.endswith(".conv1d")}
+    names = [
+        name
+        for name, module in modules.items()
+        if isinstance(module, (torch.nn.Linear, Conv1D))
+        and module in of_text
+        and not type(module).__module__.startswith("transformers.models.")  # routers
+        and not (name.endswith(".out_proj") and name.removesuffix("out_proj") in mixers)
+    ]
+    # peft takes some names for those of experts, whose weights cannot have dropout.
+    found = peft.LoraConfig(target_modules=names)
+    convert_peft_config_for_transformers(found, model, None)
+    return sorted(found.target_modules)
 
 
 def _embeddings(model: PreTrainedModel, tokens: Sequence[int]) -> dict[str, list[int]] | None:
@@ -152,8 +186,9 @@ def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path)
             model.save_pretrained(folder)
         else:
             adapter = model.peft_config["default"]
-            # peft has a set, and would write it in the order of hashes
-            adapter.target_modules = sorted(adapter.target_modules)
+            for name, value in vars(adapter).items():
+                if isinstance(value, set):  # peft would write it in the order of hashes
+                    setattr(adapter, name, sorted(value))
             model.save_pretrained(folder, save_embedding_layers=False)
         base.tokenizer.save_pretrained(folder)
         (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")

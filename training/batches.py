@@ -15,9 +15,11 @@ import torch
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.evaluation.coded import CodedModel
+from spor_tasks.harness.checkpoints import class_name, running
 from training.encoding import IGNORED, Row, Step, collate
+from training.memory import LESS_MEMORY, enough_memory
 
 Model: TypeAlias = peft.PeftModel | PreTrainedModel | CodedModel
 """A base with an adapter or with vectors for values, or a model that is trained whole."""
@@ -70,7 +72,7 @@ def load_batch(rows: Sequence[Row], pad_id: int, model: Model, *, packing: bool 
     """Return the rows as one batch, on the model's device."""
     inputs = _packed(rows, model) if packing else collate(rows, pad_id)
     if model.config.is_encoder_decoder and not packing:
-        inputs["decoder_input_ids"] = model.prepare_decoder_input_ids_from_labels(inputs["labels"])
+        inputs["decoder_input_ids"] = _decoder_inputs(model, inputs["labels"])
     labels = inputs.pop("labels").flatten()
     positions = (labels != IGNORED).nonzero().flatten()  # on a GPU, this would wait for it
     device = model.device
@@ -96,13 +98,24 @@ def _packed(rows: Sequence[Row], model: Model) -> dict[str, torch.Tensor]:
     if not model.config.is_encoder_decoder:
         positions = [torch.arange(ids.shape[1]) for ids in inputs]
         return batch | {"position_ids": torch.cat(positions)[None]}
-    shifted = [model.prepare_decoder_input_ids_from_labels(ids) for ids in labels]
+    shifted = [_decoder_inputs(model, ids) for ids in labels]
     return batch | {
         "decoder_input_ids": torch.cat(shifted, 1),
         _ENCODER_MASK: _own(inputs, inputs, model.dtype),
         "decoder_attention_mask": _own(labels, labels, model.dtype, causal=True),
         "attention_mask": _own(labels, inputs, model.dtype),
     }
+
+
+def _decoder_inputs(model: Model, labels: torch.Tensor) -> torch.Tensor:
+    """Return what a decoder reads: the labels one place later, after the token it starts with."""
+    if hasattr(model, "prepare_decoder_input_ids_from_labels"):  # not in every family
+        made: torch.Tensor = model.prepare_decoder_input_ids_from_labels(labels)
+        return made
+    begin = model.generation_config.decoder_start_token_id
+    shifted = labels.roll(1, dims=1).clamp(min=0)  # what stands for ignored ones is never seen
+    shifted[:, 0] = model.generation_config.bos_token_id if begin is None else begin
+    return shifted
 
 
 def _own(
@@ -141,23 +154,29 @@ def target_losses(model: Model, batch: Batch) -> torch.Tensor:
         inputs["encoder_outputs"] = model.get_encoder()(
             input_ids=inputs.pop("input_ids"), attention_mask=inputs.pop(_ENCODER_MASK)
         )
-    with _only_positions(model.get_output_embeddings(), batch.positions):
+    ids = batch.inputs.get("decoder_input_ids", batch.inputs["input_ids"])
+    with _only_positions(model, batch.positions, ids.shape):
         logits = model(**inputs, use_cache=False).logits
     return functional.cross_entropy(logits.float(), batch.labels, reduction="none")
 
 
 @contextmanager
-def _only_positions(head: torch.nn.Module, positions: torch.Tensor) -> Iterator[None]:
+def _only_positions(model: Model, positions: torch.Tensor, shape: torch.Size) -> Iterator[None]:
     """Give the language model's head only the hidden states of these positions, flattened.
 
     A hook, because encoder-decoders lack `logits_to_keep`. All else that a model does to its states
-    or logits (scale, cap, bias) stays.
+    or logits (scale, cap, bias) stays. ``shape`` is that of the ids, batch x length.
     """
 
     def select(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        if states[0].shape[:-1] != shape:  # ProphetNet predicts further tokens too
+            raise ConfigError(
+                f"{class_name(model)} predicts more than the next token of each text",
+                remedy="Train a model that predicts the next token alone.",
+            )
         return (states[0].flatten(0, 1)[positions],)
 
-    hook = head.register_forward_pre_hook(select)
+    hook = model.get_output_embeddings().register_forward_pre_hook(select)
     try:
         yield
     finally:
@@ -170,30 +189,33 @@ def check_packing(model: Model, rows: Sequence[Row], pad_id: int) -> None:
     The pairs are the shortest, and the longest before it.
 
     Raises:
-        ConfigError: the losses differ, or the model does not take packed pairs.
+        ConfigError: the losses differ, the model does not take packed pairs, or memory runs out.
     """
     by_length = sorted(rows, key=lambda row: row.tokens)
     shortest, longest = by_length[0], by_length[-1]
     training = model.training
     model.eval()
     try:
-        with torch.no_grad():
-            alone = target_losses(model, load_batch([shortest], pad_id, model))
+        with torch.no_grad(), enough_memory("on the longest pair", LESS_MEMORY):
+            with running(model):
+                alone = target_losses(model, load_batch([shortest], pad_id, model))
             pair = load_batch([longest, shortest], pad_id, model, packing=True)
             behind = target_losses(model, pair)[-len(alone) :]
-    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
-        raise _not_packable(f"it raised {type(error).__name__}: {error}") from error
+    except SporError:
+        raise
+    except Exception as error:  # of the model's own code, of many kinds
+        raise _not_packable(model, f"it raised {type(error).__name__}: {error}") from error
     finally:
         model.train(training)
     moved = float((behind - alone).abs().mean() / alone.mean())
     exact = {weight.dtype for weight in model.parameters()} == {torch.float32}
     if not moved <= (_ROUNDING if exact else _ROUNDING_16):
-        raise _not_packable(f"behind another pair, a pair's losses differ by {moved:.1%}")
+        raise _not_packable(model, f"behind another pair, a pair's losses differ by {moved:.1%}")
 
 
-def _not_packable(why: str) -> ConfigError:
+def _not_packable(model: Model, why: str) -> ConfigError:
     return ConfigError(
-        f"optimization.packing cannot be used with this model: {why}",
+        f"optimization.packing cannot be used with {class_name(model)}: {why}",
         remedy="Set optimization.packing=false. To pad less, set optimization.batch_size=3 and "
         "optimization.gradient_accumulation=2, which learn the same as a batch of 6, or "
         "optimization.group_by_length=true.",

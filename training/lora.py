@@ -15,6 +15,7 @@ from tqdm import tqdm
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.sample import SplitPair
+from spor_tasks.harness.checkpoints import running
 from training import card, graphs, processes
 from training.adapters import add_tokens, prepare, save_weights
 from training.bases import KINDS, load_base
@@ -69,19 +70,23 @@ def train(
         if settings.cuda_graphs:
             graphs.check(base, team)
         kind = find_objective(config.objective)
-        new_tokens = add_tokens(base, kind.tokens)
+        with running(base.model):
+            new_tokens = add_tokens(base, kind.tokens)
         cut_before = places_to_cut(data.pair) if settings.cut == "right" else ()
         limit, number = config.data.limit, team.num_processes
         material = Material(data.trained.samples, base, settings, limit, cut_before, number)
         unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
-        with seeded(settings.seed, team.device), processes.cpu_threads(settings.threads):
+        with (
+            seeded(settings.seed, team.device),
+            processes.cpu_threads(settings.threads),
+            running(base.model),
+        ):
             objective = kind(kind.settings(**config.objective_settings), material)
             rows, steps = objective.rows, objective.steps()
             _log_plan(rows, steps)
             model = prepare(base, config, team.device, new_tokens, objective.model)
             if settings.packing:
-                with enough_memory("on the longest pair", LESS_MEMORY):
-                    check_packing(model, rows.rows, base.pad_id)
+                check_packing(model, rows.rows, base.pad_id)
             run = Run(model, settings, config.selection.metric, team)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
@@ -95,7 +100,8 @@ def train(
         if folder:  # in the first process
             if judge:
                 run.take_best()
-            save_weights(model, base, config, folder)
+            with running(base.model):
+                save_weights(model, base, config, folder)
             manifest = manifest_of(
                 *(config, data, base, run), rows=rows, steps=steps, folder=folder
             )

@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import peft
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
@@ -244,6 +245,7 @@ def manifest_of(
         "added_tokens": list(config.added_tokens) or None,
         "pairs_cut": None if optimization.cut == "none" else rows.cut,
         "counts": run.counts or None,
+        "tuned_modules": _tuned_modules(run.model) or None,
     }
     return {
         "kind": KINDS[config.method],
@@ -271,6 +273,15 @@ def manifest_of(
         "fitting_seconds": round(run.seconds, 1),
         **{key: value for key, value in optional.items() if value is not None},
     }
+
+
+def _tuned_modules(model: Model) -> list[str]:
+    """Return what each module, or weight of experts, is called in its block that LoRA tuned."""
+    if not isinstance(model, peft.PeftModel):
+        return []
+    tuner = model.base_model
+    names = [*tuner.targeted_module_names, *tuner.targeted_parameter_names]
+    return sorted({name.rpartition(".")[2] for name in names})
 
 
 def _device_facts(device: torch.device) -> dict[str, Any]:

@@ -41,6 +41,8 @@ _SWAPS = {
     "lora_local_path": "spor_tasks.evaluation.vllm:swap_adapter",
 }
 
+_REQUESTS = ("generate_until", "loglikelihood", "loglikelihood_rolling", "spor_beam_search")
+
 _CANNOT_LOAD = (
     "Check its folder, and that of its adapter. A server needs tokenizer_backend=None, or a "
     "tokenizer that can be loaded, which tokenizer= names."
@@ -176,13 +178,17 @@ class Evaluator:
         base = {key: value for key, value in arguments.items() if key not in checkpoints.ADAPTERS}
         if self._loaded is not None:
             loaded_base, model = self._loaded
-            if loaded_base == base and self._swap(model, checkpoints.adapter_name(arguments)):
-                return model
+            with checkpoints.running(model):
+                if loaded_base == base and self._swap(model, checkpoints.adapter_name(arguments)):
+                    return model
             del model
             self.release()  # first, since there may not be room for two
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
         with checkpoints.loading(str(arguments.get("pretrained", self._type)), _CANNOT_LOAD):
             model = get_model(self._type).create_from_arg_obj(arguments, self._settings)
+        for name in _REQUESTS if hasattr(model, "_model") else ():  # it runs here
+            if answer := getattr(model, name, None):
+                setattr(model, name, checkpoints.running(model)(answer))
         self._loaded = base, model
         return model
 

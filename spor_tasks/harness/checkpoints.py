@@ -4,7 +4,7 @@ import logging
 import os
 import pickle
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +177,42 @@ def loading(name: str, remedy: str) -> Iterator[None]:
         what = f"{type(error).__name__}: {error}"
         if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
             what = "its weights are a pickle with more than tensors, which could run code"
-        raise ConfigError(f"cannot be loaded: {what}", where=name, remedy=remedy) from error
+        what = f"{_architecture(name)}cannot be loaded: {what}"
+        raise ConfigError(what, where=name, remedy=remedy) from error
+
+
+def _architecture(name: str) -> str:
+    """Return the class that a checkpoint's config names, with a blank; empty if there is none."""
+    with suppress(SporError):
+        if folder := find_folder(name, "config.json"):
+            named = read_json(folder / "config.json").get("architectures")
+            return "".join(f"{each} " for each in named[:1]) if isinstance(named, list) else ""
+    return ""
+
+
+def class_name(model: object) -> str:
+    """Return the name of a model's class, without an adapter around it."""
+    inner = getattr(model, "_model", model)  # of lm-eval's models
+    return type(inner.get_base_model() if hasattr(inner, "get_base_model") else inner).__name__
+
+
+_OTHER = "Use another model, or another version of transformers."
+
+
+@contextmanager
+def running(model: object, remedy: str = _OTHER) -> Iterator[None]:
+    """Turn any error of a model's own code in the block into one that names the model's class.
+
+    Raises:
+        ConfigError: in place of such an error.
+    """
+    try:
+        yield
+    except (SporError, OSError):  # a full disk is no fault of a model
+        raise
+    except Exception as error:  # code of some 400 families, and of peft
+        what = f"{class_name(model)} raised {type(error).__name__}: {error}"
+        raise ConfigError(what, remedy=remedy) from error
 
 
 _EXTRAS = "Run `pip install 'spor-tasks[hf]'`; the extra of servers is `api`, of vLLM `vllm`."
