@@ -67,6 +67,12 @@ def add(commands: Commands) -> None:
         help="take these sets, which `spor data build` wrote from FILE; may be repeated",
     )
     make.add_argument(
+        "--instruction",
+        metavar="TEXT",
+        help="what prompt_style=instruction asks for, such as a text in another language than "
+        "English",
+    )
+    make.add_argument(
         "--overwrite", action="store_true", help="replace an existing folder of tasks"
     )
     make.set_defaults(run=run_make)
@@ -85,12 +91,17 @@ def run_make(options: argparse.Namespace) -> None:
         restarts=options.restarts,
         hide=tuple(options.hide),
     )
-    for setting in ("aspect", "sets") if is_space else ():
+    for setting in ("aspect", "sets", "instruction") if is_space else ():
         if getattr(options, setting):
             why = "has no effect on combinations of aspects"
             raise ConfigError(why, where=setting, remedy="Leave it out.")
     task_set = own.write(
-        options.out, request, options.aspect, options.sets, overwrite=options.overwrite
+        options.out,
+        request,
+        options.aspect,
+        options.sets,
+        instruction=options.instruction,
+        overwrite=options.overwrite,
     )
     for name, samples in task_set.tasks.items():
         print(f"{visible(name):<56}{samples:>7,} test samples")

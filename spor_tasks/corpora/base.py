@@ -76,10 +76,18 @@ class Corpus:
         return tuple(s for name in ("train", "test", "validation") for s in parts.get(name, ()))
 
 
-def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "") -> str:
+def in_style(
+    style: Style,
+    line: str,
+    facts: Iterable[str],
+    *,
+    before: str = "",
+    instruction: str | None = None,
+) -> str:
     """Return a prompt, given the units in the paper's one line and as facts in plain words.
 
-    ``before`` is a sentence that the plain words begin with.
+    ``before`` is a sentence that the plain words begin with. ``instruction`` says what to write; by
+    default that is an English text.
 
     Raises:
         ConfigError: the style is unknown.
@@ -91,7 +99,7 @@ def in_style(style: Style, line: str, facts: Iterable[str], *, before: str = "")
         case "seq2seq":
             return line
         case "instruction":
-            request = f"{before} {_INSTRUCTION}".lstrip()
+            request = f"{before} {instruction or _INSTRUCTION}".lstrip()
             return "\n".join([request, *(f"- {fact}" for fact in facts), _TEXT_CUE])
 
 

@@ -96,10 +96,11 @@ def corpus_of(name: str) -> Corpus:
     return Corpus(name=name, parts=lambda _: {}, linearize=linearize)
 
 
-def linearize(sample: Sample, style: Style) -> str:
+def linearize(sample: Sample, style: Style, instruction: str | None = None) -> str:
     """Return the prompt of a sample, as WebNLG's or E2E's with the same kind of units.
 
-    That of a sample that says how its text begins is as CompMCTG's.
+    That of a sample that says how its text begins is as CompMCTG's. ``instruction`` is what a
+    prompt in plain words asks for in place of an English text.
 
     Raises:
         ConfigError: the style is unknown.
@@ -107,5 +108,5 @@ def linearize(sample: Sample, style: Style) -> str:
     if sample.about("prefix") is not None:
         return linearize_attributes(sample, style)
     if isinstance(sample.units[0], Triple):
-        return linearize_triples(sample, style)
-    return linearize_pairs(sample, style)
+        return linearize_triples(sample, style, instruction)
+    return linearize_pairs(sample, style, instruction)

@@ -39,13 +39,15 @@ def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:
 
 
 @cache  # tasks share arms, and the same task is built again for every checkpoint
-def from_samples(split: Split, style: PromptStyle) -> Documents:
+def from_samples(split: Split, style: PromptStyle, instruction: str | None = None) -> Documents:
     """Return the documents of samples."""
-    return [prompted(sample, style) for sample in split.samples]
+    return [prompted(sample, style, instruction=instruction) for sample in split.samples]
 
 
 @cache
-def without_first_references(split: Split, style: PromptStyle) -> Documents:
+def without_first_references(
+    split: Split, style: PromptStyle, instruction: str | None = None
+) -> Documents:
     """Return documents whose first reference is not in the sample but in ``held_out``.
 
     That of a twin is in ``held_out_twin``.
@@ -54,7 +56,7 @@ def without_first_references(split: Split, style: PromptStyle) -> Documents:
         ConfigError: no sample has two references.
     """
     docs = [
-        prompted(without_first_reference(sample), style)
+        prompted(without_first_reference(sample), style, instruction=instruction)
         | {field: side.references[0] for field, side in zip(HELD_OUT, sides(sample), strict=False)}
         for sample in split.samples
         if len(sample.references) > 1
@@ -90,16 +92,18 @@ def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     )
 
 
-def with_demonstrations(pair: SplitPair, arm: Split, most: int, style: PromptStyle) -> Documents:
+def with_demonstrations(
+    pair: SplitPair, arm: Split, most: int, style: PromptStyle, instruction: str | None = None
+) -> Documents:
     """Return the documents of the covered samples, each with its demonstrations of an arm."""
     number, docs = pair.arms.index(arm), []
     for each in chosen(pair, most):
         chosen_samples = each.arms[number]
-        doc = prompted(each.sample, style, example) | {
-            "demonstrations": _listed(chosen_samples, style)
+        doc = prompted(each.sample, style, example, instruction) | {
+            "demonstrations": _listed(chosen_samples, style, instruction)
         }
         if have_twins(pair):
-            doc[BEFORE_TWIN] = _listed(twins(chosen_samples), style)
+            doc[BEFORE_TWIN] = _listed(twins(chosen_samples), style, instruction)
         docs.append(doc)
     return docs
 
@@ -142,8 +146,10 @@ def _twins_of(arm: Split) -> Split:
     return replace(arm, samples=twins(arm.samples))
 
 
-def _listed(samples: Iterable[Sample], style: PromptStyle) -> list[dict[str, str]]:
+def _listed(
+    samples: Iterable[Sample], style: PromptStyle, instruction: str | None
+) -> list[dict[str, str]]:
     return [
-        {"id": sample.id, "prompt": example(sample, style), "target": sample.target}
+        {"id": sample.id, "prompt": example(sample, style, instruction), "target": sample.target}
         for sample in samples
     ]

@@ -18,6 +18,7 @@ from spor_tasks.aspects.request import Request, answer, read_own, version_of
 from spor_tasks.core.contracts import Sets, SetSpec
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
+from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.harness import task_files
@@ -46,6 +47,7 @@ def write(
     aspects: Sequence[str] = (),
     folders: Sequence[Path] = (),
     *,
+    instruction: str | None = None,
     overwrite: bool = False,
 ) -> TaskSet:
     """Write the task files of all sets that a corpus allows.
@@ -55,12 +57,18 @@ def write(
     benchmark as its aspect, the corpus is a YAML file with a space of combinations, and the sets
     are of each protocol. The files name the corpus, the settings, and the digests of the corpus and
     of each test set. When a task is loaded, its sets are read from their folder or built again.
+    ``instruction`` is what prompts in plain words ask for, in place of an English text.
 
     Raises:
-        ConfigError: the folder is not empty, or cannot be written.
+        ConfigError: the folder is not empty, or cannot be written; or the instruction has no word,
+            or is not Unicode.
         CorpusError: the corpus cannot be read.
         SplitError: the corpus allows none of these sets.
     """
+    if instruction is not None and not has_words(instruction):
+        raise ConfigError("has no word", where="instruction", remedy="Say what to write.")
+    if instruction and instruction.encode(errors="ignore").decode() != instruction:
+        raise ConfigError("is not Unicode", where="instruction", remedy="Write it in UTF-8.")
     request = replace(request, corpus=os.path.realpath(request.corpus))
     of_aspects = chain(_of_aspects(request, aspects), _of_folders(request.corpus, folders))
     requests = dict(_of_protocols(request) if request.aspect else of_aspects)
@@ -82,6 +90,7 @@ def write(
             chosen = msgspec.to_builtins(each)
             settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
             own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
+            own |= {"instruction": instruction} if instruction else {}
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
                 _check_length(file, request.corpus)
                 (place / file).write_text(text, "utf-8")

@@ -25,6 +25,7 @@ Metadata = Mapping[str, Any]
 class Plan(NamedTuple):
     """The sets, the arm of the demonstrations, the adapter, and the metrics that are switched on.
 
+    ``instruction`` is that of a corpus of one's own, if its task files were made with one.
     ``metrics`` are by the prefix of their settings. ``has_splits`` is true if answers may
     be read under one of several splits.
     """
@@ -35,6 +36,7 @@ class Plan(NamedTuple):
     adapter: Mapping[str, Any] | None
     metrics: Mapping[str, Metric]
     has_splits: bool
+    instruction: str | None
 
 
 def resolve(metadata: Metadata) -> Plan:
@@ -53,7 +55,8 @@ def resolve(metadata: Metadata) -> Plan:
     _check_adapter(adapter, pair, metadata)
     fewshot_arm = _arm(metadata, pair, "icl_arm", "fewshot_arm") or next(iter(pair.arms), None)
     metrics = learned.requested(metadata, spec)
-    return Plan(spec, pair, fewshot_arm, adapter, metrics, has_splits(metadata))
+    instruction = (metadata.get("own_corpus") or {}).get("instruction")
+    return Plan(spec, pair, fewshot_arm, adapter, metrics, has_splits(metadata), instruction)
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:

@@ -107,6 +107,8 @@ class SporTask(host.HostTask):
         self._is_checked = backends.MODEL_TYPE in metadata  # by `spor eval`, with its hints
         self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
         self._style = checkpoints.prompt_style(metadata, plan.adapter)
+        is_instructed = self._style == "instruction"
+        self._instruction = plan.instruction if is_instructed else None
         self._holds_out = is_on(metadata, "held_out_reference")
         self._limits_evenly = is_on(metadata, "limit_evenly")
         self._has_icl_arm = "icl_arm" in metadata
@@ -134,7 +136,7 @@ class SporTask(host.HostTask):
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
         )
-        self._set_filters(for_untuned=self._has_icl_arm or self._style == "instruction")
+        self._set_filters(for_untuned=self._has_icl_arm or is_instructed)
 
     def _facts(self) -> dict[str, Any]:
         """Return how the settings were resolved, as far as it is known before the run."""
@@ -143,6 +145,7 @@ class SporTask(host.HostTask):
             "spor_tasks": __version__,
             "packages": backends.package_versions(),
             "prompt_style": self._style,
+            **({"instruction": self._instruction} if self._instruction else {}),
             "held_out_reference": self._holds_out,
             "limit_evenly": self._limits_evenly,
             "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
@@ -168,13 +171,14 @@ class SporTask(host.HostTask):
     def download(self, *_: object, **__: object) -> None:
         """Build the test set in memory: it is small, and a cache on the disk could be outdated."""
         plan, number = self._plan, self.config.num_fewshot
+        asked = self._style, self._instruction
         check_shots(plan, number)
         if self._chooses and plan.fewshot_arm:
-            docs = documents.with_demonstrations(plan.pair, plan.fewshot_arm, number, self._style)
+            docs = documents.with_demonstrations(plan.pair, plan.fewshot_arm, number, *asked)
         elif self._holds_out:
-            docs = documents.without_first_references(plan.pair.test, self._style)
+            docs = documents.without_first_references(plan.pair.test, *asked)
         else:
-            docs = documents.from_samples(plan.pair.test, self._style)
+            docs = documents.from_samples(plan.pair.test, *asked)
         self.dataset = {"test": documents.dataset(docs)}
         if self._chooses and (text := preamble(plan.pair.name.corpus, self._style)):
             self.set_config("description", text)
@@ -235,7 +239,8 @@ class SporTask(host.HostTask):
         arm = cast("Split", self._plan.fewshot_arm)  # check_shots has refused sets without any
         drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
         seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
-        return ContextSampler(documents.from_samples(drawn_from, self._style), rnd=seed)
+        docs = documents.from_samples(drawn_from, self._style, self._instruction)
+        return ContextSampler(docs, rnd=seed)
 
     # --- Requests ---------------------------------------------------------------------------------
 

@@ -102,6 +102,7 @@ class Facts(msgspec.Struct):
     declared: dict[str, Any]
     held_out_reference: bool = False
     limit_evenly: bool = False
+    instruction: str | None = None
     generation: dict[str, Any] = {}
     notes: list[str] = []
     test_samples: int = 0

@@ -26,6 +26,7 @@ def signature(
         "lm_eval": str(facts.packages["lm_eval"]),
         "test_sha256": config.metadata.test_sha256,
         "prompt_style": facts.prompt_style,
+        **({"instruction": facts.instruction} if facts.instruction else {}),
         "num_fewshot": str(config.num_fewshot),
         "held_out_reference": str(facts.held_out_reference),
         **facts.judges,

@@ -142,6 +142,56 @@ def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
         sets_of(replace(data, corpus=os.path.relpath(cafes), sets=str(place)))
 
 
+# --- An instruction -------------------------------------------------------------------------------
+
+GERMAN = "Schreibe einen kurzen Text über: {{alles}}, und nichts sonst."
+
+
+def asked(cafes, task, **metadata):
+    """Return what a model reads, and the signature of the result."""
+    place = cafes.with_name("tasks")
+    manager = TaskManager(include_path=place, include_defaults=False, metadata=metadata)
+    model = ScriptedLM(lambda _: "Gull.")
+    result = evaluate(model, task, manager=manager)
+    file = cafes.with_name("results_1.json")
+    file.write_text(json.dumps({**result, "samples": {}}, default=str))
+    (found,) = runs.read(file)
+    return [request.args[0] for request in model.requests], found.signature
+
+
+@pytest.mark.parametrize("task", [ORDERS, f"{ORDERS}_icl_match"])
+def test_prompts_in_plain_words_ask_for_what_the_instruction_says(cafes, task):
+    make = ["tasks", "make", str(cafes), "--out", str(cafes.with_name("tasks")), "--overwrite"]
+    prompts = {}
+    for name, words in (("english", []), ("german", ["--instruction", GERMAN])):
+        assert main([*make, *words]) == 0
+        for style in ("instruction", "causal"):
+            prompts[name, style] = asked(cafes, task, prompt_style=style)
+    english, _ = prompts["english", "instruction"]
+    german, signature = prompts["german", "instruction"]
+    request = "Write a short English text that says all of these facts and nothing else."
+    assert all(request in text for text in english)
+    assert german == [text.replace(request, GERMAN) for text in english]
+    assert signature["instruction"] == GERMAN
+    (read, signature), others = prompts["german", "causal"], prompts["english", "causal"]
+    assert (read, signature) == others  # a style without instructions
+    assert "instruction" not in signature
+
+
+@pytest.mark.parametrize("text", ["", " ", "…", "\udc80 ü"])
+def test_an_instruction_that_is_no_text_is_refused(cafes, capsys, text):
+    out = str(cafes.with_name("tasks"))
+    assert main(["tasks", "make", str(cafes), "--out", out, "--instruction", text]) == 2
+    assert "error: instruction: " in capsys.readouterr().err
+    assert not cafes.with_name("tasks").exists()
+
+
+def test_combinations_of_aspects_take_no_instruction(weather, capsys):
+    out = str(weather.with_name("tasks"))
+    assert main(["tasks", "make", str(weather), "--out", out, "--instruction", GERMAN]) == 2
+    assert "instruction: has no effect on combinations" in capsys.readouterr().err
+
+
 # --- A space of combinations ----------------------------------------------------------------------
 
 ASPECTS = {

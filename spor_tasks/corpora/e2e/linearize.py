@@ -7,7 +7,7 @@ from spor_tasks.text.normalize import display
 _PREFIX = "translate from MR to Text: "
 
 
-def linearize(sample: Sample, style: Style) -> str:
+def linearize(sample: Sample, style: Style, instruction: str | None = None) -> str:
     """Return the prompt of a sample of pairs, its name first where it has one.
 
     Raises:
@@ -24,4 +24,4 @@ def linearize(sample: Sample, style: Style) -> str:
         *(f"name: {text}" for text in named),
         *(": ".join(map(str.strip, pair)) for pair in pairs),
     ]
-    return in_style(style, _PREFIX + " ".join(parts), facts)
+    return in_style(style, _PREFIX + " ".join(parts), facts, instruction=instruction)

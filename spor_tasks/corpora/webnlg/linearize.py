@@ -8,7 +8,7 @@ _PREFIX = "translate from Triple to Text: "
 _MARKS = ("<head>", "<relation>", "<tail>")
 
 
-def linearize(sample: Sample, style: Style) -> str:
+def linearize(sample: Sample, style: Style, instruction: str | None = None) -> str:
     """Return the prompt of a sample of triples.
 
     Raises:
@@ -19,4 +19,4 @@ def linearize(sample: Sample, style: Style) -> str:
         f"{mark} {part}" for triple in triples for mark, part in zip(_MARKS, triple, strict=True)
     )
     facts = (" | ".join(map(str.strip, triple)) for triple in triples)
-    return in_style(style, _PREFIX + " ".join(marked), facts)
+    return in_style(style, _PREFIX + " ".join(marked), facts, instruction=instruction)
