@@ -25,9 +25,8 @@ from spor_tasks.core.sample import (
 )
 from spor_tasks.corpora.e2e import enumeration
 from spor_tasks.corpora.slots import values_by_attribute
-from spor_tasks.text.normalize import clean, display
+from spor_tasks.text.normalize import boolean, clean, display
 
-_WITHOUT_CONTENT = {"", "yes", "no"}
 _REVEALED = "what would be hidden is shown elsewhere"
 
 MOST_LETTERS = 10_000
@@ -220,7 +219,8 @@ def _copied(sample: Sample) -> list[str]:
         unit[0]
         for unit in sample.units
         if several[unit[0]] == 1
-        and (value := clean(unit[-1])) not in _WITHOUT_CONTENT
+        and (value := clean(unit[-1]))
+        and not boolean(value)
         and all(f" {value} " in text for text in texts)
     ]
 

@@ -5,7 +5,7 @@ in a JSON Lines file needs neither (:mod:`spor_tasks.corpora.own`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -14,6 +14,8 @@ from spor_tasks.core.sample import CorpusSamples, Sample
 
 Style: TypeAlias = Literal["causal", "seq2seq", "instruction"]
 """How a prompt is worded (:mod:`spor_tasks.prompts.styles`)."""
+
+UnitKind: TypeAlias = Literal["facts", "cells", "columns", "attributes"]
 
 # The text follows the colon directly, without a space [code].
 _CAUSAL_CUE = " Output:"
@@ -40,24 +42,29 @@ class Corpus:
     prompt of a sample, with the units in its order; it depends on units and context alone, and
     raises a ConfigError if the style is unknown.
 
-    The other fields are optional. ``read_all`` returns every sample of the sources in a fixed
+    The other fields are optional. ``units`` is what a unit is: a fact that a text should state, a
+    highlighted cell, a column of a table that a text is about, or an attribute that it should have.
+    ``read_all`` returns every sample of the sources in a fixed
     order, if these are not the training, test and validation part. If prompts with demonstrations
     have other words, ``preamble`` returns the text before the demonstrations, and ``example`` the
     prompt of a sample among them. Three fields read outputs in a published form.
     ``read_outputs(json, place)`` returns the rows of a JSON file. ``read_labelled(rows, path)``
     returns labelled texts; its path may be None. ``read_references(path)`` returns the place and
-    the sample of each line of plain texts.
+    the sample of each line of plain texts. ``attributes`` has each attribute, by the letters of its
+    names, of a corpus with no others (:mod:`.slots`).
     """
 
     name: str
     parts: Callable[[_Folder], Mapping[str, Sequence[Sample]]]
     linearize: Callable[[Sample, Style], str]
+    units: UnitKind = "facts"
     read_all: Callable[[_Folder], Sequence[Sample]] | None = None
     preamble: Callable[[Style], str] = lambda _: ""
     example: Callable[[Sample, Style], str] | None = None
     read_outputs: Callable[[Any, str], Rows] | None = None
     read_labelled: Callable[[Rows, _Folder], Iterator[LabelledRow]] | None = None
     read_references: Callable[[_Folder], Iterator[tuple[str, Sample]]] | None = None
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     def part(self, name: str, folder: _Folder = None) -> Sequence[Sample]:
         """Return the samples of a part."""

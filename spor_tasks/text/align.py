@@ -18,7 +18,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Triple
-from spor_tasks.text.normalize import clean
+from spor_tasks.text.normalize import boolean, clean, words_of_name
 
 Ends: TypeAlias = tuple[str | None, str | None]
 """Subject and object of a unit as raw strings; ``None`` is an end that the unit does not have."""
@@ -51,8 +51,9 @@ def locate(units: Sequence[DataUnit], text: str, *, strict: bool) -> tuple[int |
     """Return the token index at which the text mentions each unit, ``None`` where it does not.
 
     A triple is sought by its subject and object, an attribute-value pair by its value, or by its
-    attribute where the value is yes or no. ``strict`` asks for every token of an entity; otherwise
-    those that the text has suffice. Tokens are what white space separates in the cleaned text.
+    attribute where the value is yes or no, or true or false. ``strict`` asks for every token of an
+    entity; otherwise those that the text has suffice. Tokens are what white space separates in the
+    cleaned text.
     """
     return locate_ends([_ends(unit) for unit in units], text, strict=strict)
 
@@ -112,7 +113,7 @@ def _ends(unit: DataUnit) -> Ends:
     match unit:
         case Triple(subject, _, obj):
             return subject, obj
-        case AttributeValue(attribute, "yes" | "no"):
+        case AttributeValue(attribute, value) if boolean(value):
             return attribute, None
         case AttributeValue(_, value):
             return None, value
@@ -134,8 +135,12 @@ def _sought(pairs: tuple[Ends, ...]) -> _Sought:
     ends = [None if end is None else clean(end) for pair in pairs for end in pair]
     cleaned = list(zip(ends[::2], ends[1::2], strict=True))
     degrees = Counter(ends)
+    named = {clean(name): words_of_name(name) for name, obj in pairs if name and obj is None}
     wordings = {
-        entity: [wording.split() for wording in _wordings(entity)]
+        entity: [
+            wording.split()
+            for wording in dict.fromkeys((*_wordings(entity), named.get(entity, entity)))
+        ]
         for entity in ends
         if entity is not None
     }
@@ -143,8 +148,8 @@ def _sought(pairs: tuple[Ends, ...]) -> _Sought:
 
 
 def wordings(end: str) -> tuple[str, ...]:
-    """Return what a unit's end is sought as: its cleaned string, then its synonyms."""
-    return _wordings(clean(end))
+    """Return what a unit's end is sought as: its cleaned string, its synonyms, then its words."""
+    return *_wordings(clean(end)), words_of_name(end)
 
 
 def _wordings(entity: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The three string conversions of the published implementation, each under a name of its own."""
+"""The string conversions of the published implementation, and how names and yes or no are read."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,9 @@ _CLEAN = _DISPLAY | {ord(char): " " for char in _PUNCTUATION if ord(char) not in
 _PARTING = "".join(re.escape(char) for char in _PUNCTUATION if ord(char) not in _DISPLAY) + "_"
 _TOKEN = re.compile(rf"[^\s{_PARTING}\"\\](?:[^\s{_PARTING}]*[^\s{_PARTING}\"\\])?")
 
+_JOINT = re.compile(r"[\W_]+|(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+
 
 def display(text: str) -> str:
     """Return ``text`` as prompts show it: ``_`` a space, no backslash, no double quote."""
@@ -26,6 +29,16 @@ def words_of_identifier(identifier: str) -> str:
     ``LCCN_number`` becomes `` l c c n_number`` with the leading space, as published.
     """
     return "".join(f" {char.lower()}" if char.isupper() else char for char in identifier)
+
+
+def words_of_name(name: str) -> str:
+    """Write a name in words, however they are joined: `hasPCRelease`, `has_PC-release`."""
+    return " ".join(filter(None, _JOINT.split(name))).lower()
+
+
+def boolean(value: str) -> str | None:
+    """Return "yes" or "no" for a value that means it, such as `True`; None for any other."""
+    return _BOOLEANS.get(value.strip().lower())
 
 
 def clean(text: str) -> str:

@@ -8,12 +8,49 @@ from spor_tasks import __version__
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES
 from spor_tasks.metrics.copy_rule import COPY_RULE, Leak, verdicts
+from spor_tasks.metrics.coverage import COVERAGE
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE, kendall
 from spor_tasks.metrics.parent import PARENT, Parent, ParentEvidence
 from tests.oracles import copy_rule as slow_copy_rule
 from tests.oracles import order as slow_order
 from tests.oracles import parent as slow_parent
 from tests.support.scores import scores_of
+
+# --- Coverage -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("yes", "no"), ("true", "false"), ("True", "False"), ("TRUE", "FALSE")]
+)
+@pytest.mark.parametrize(
+    ("internet", "dogs"),
+    [
+        ("has internet", "dogs allowed"),
+        ("hasInternet", "dogsAllowed"),
+        ("has_internet", "Dogs_Allowed"),
+        ("hasinternet", "dogsallowed"),
+    ],
+)
+def test_yes_and_no_are_found_by_a_name_however_both_are_spelled(internet, dogs, yes, no):
+    text = "The Gull has internet, but no dogs are allowed."
+    units = (AttributeValue(internet, yes), AttributeValue(dogs, no))
+    for some in (units, units[:1], units[1:]):
+        of = Sample("7", "e2e", some, ())
+        assert COVERAGE.judge_one(of, text).values["coverage"] == 100
+        assert COVERAGE.judge_one(of, "The Gull is quiet.").values["coverage"] == 0
+
+
+def test_a_name_that_a_text_has_as_one_word_is_found():
+    of = Sample("7", "games", (AttributeValue("PlayStation", "yes"),), ())
+    assert COVERAGE.judge_one(of, "It runs on PlayStation.").values["coverage"] == 100
+
+
+def test_fidelity_finds_names_in_words():
+    units = (AttributeValue("hasInternet", "True"), AttributeValue("food", "Thai"))
+    of = Sample("7", "cafes", units, ("",), challenge=Orders(((0, 1), (1, 0)), ((1, 0),)))
+    values, _ = ORDER_INVARIANCE.judge_one(of, "Thai, has internet.", "It has internet, and Thai.")
+    assert values["fidelity_pbh"] == 100
+
 
 # --- PARENT ---------------------------------------------------------------------------------------
 

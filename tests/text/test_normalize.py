@@ -10,7 +10,13 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.base import metric
 from spor_tasks.text import gpt2
 from spor_tasks.text.lemmas import words
-from spor_tasks.text.normalize import clean, display, words_of_identifier
+from spor_tasks.text.normalize import (
+    boolean,
+    clean,
+    display,
+    words_of_identifier,
+    words_of_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +25,11 @@ from spor_tasks.text.normalize import clean, display, words_of_identifier
         (display, '"Tall, dark tower"', "Tall, dark tower"),
         (display, "back\\slash", "backslash"),
         (words_of_identifier, "birthPlace", "birth place"),
+        (words_of_name, "hasPCRelease", "has pc release"),
+        (words_of_name, " Family-Friendly_(yes)", "family friendly yes"),
+        (boolean, " TRUE", "yes"),
+        (boolean, "No", "no"),
+        (boolean, "none", None),
         (words_of_identifier, "LCCN_number", " l c c n_number"),
         (clean, "Grey_Harbour,_West", "grey harbour  west"),
         (clean, "St. Mary’s–East", "st  mary s east"),
