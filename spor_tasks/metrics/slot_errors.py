@@ -15,9 +15,12 @@ from typing import NamedTuple, TypeAlias
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.corpora.slots import attribute_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.totals import RATIO
+from spor_tasks.text.normalize import boolean
 
 _WAYS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _WORDS: Mapping[str, str] = dict(
@@ -39,7 +42,7 @@ class SlotErrors(Metric):
             "slot_errors", "Slot errors", high=math.inf, higher_is_better=False, totals=RATIO
         ),
     )
-    signature = f"slot_errors|v:{__version__}"
+    signature = f"slot_errors|ways:2|v:{__version__}"
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:
         """Return 100 times the errors with the number of values, and the lists of errors.
@@ -48,7 +51,7 @@ class SlotErrors(Metric):
         has, third, the value that the text has instead.
 
         Raises:
-            CorpusError: the sample is of another corpus.
+            CorpusError: as :func:`slot_errors`.
         """
         found = [*slot_errors(sample, output)]
         errors = {
@@ -82,7 +85,8 @@ def slot_errors(sample: Sample, output: str) -> Iterator[Slot]:
     only in plain words: others may be about something else.
 
     Raises:
-        CorpusError: the sample is of another corpus.
+        CorpusError: the sample is of another corpus, or has an attribute that no sample of its
+            corpus has.
     """
     if sample.corpus not in CORPORA:
         raise CorpusError(
@@ -113,12 +117,22 @@ def _values(sample: Sample) -> dict[str, tuple[str, ...]]:
     name = sample.about("name")
     named = [AttributeValue("name", name)] if name else []
     values: dict[str, dict[str, None]] = {}
+    attributes = registry().get("corpus", sample.corpus).attributes
     for unit in (*named, *sample.units):
-        attribute, value = unit[0], unit[-1]
-        listed = value.split(", ")
+        attribute = attribute_of(unit[0], attributes, where=f"sample {sample.id}")
+        value = _spelled(sample.corpus, attribute, unit[-1])
+        listed = [_spelled(sample.corpus, attribute, each) for each in value.split(", ")]
         is_list = _WAYS[sample.corpus].get(attribute, {}).keys() >= {*listed}
         values.setdefault(attribute, {}).update(dict.fromkeys(listed if is_list else [value]))
     return {attribute: (*each,) for attribute, each in values.items()}
+
+
+@lru_cache(maxsize=_KNOWN_VALUES)
+def _spelled(corpus: str, attribute: str, value: str) -> str:
+    """Return the known value that a text would not tell from this one, else the value."""
+    meant = folded(boolean(value) or value)
+    known = _WAYS[corpus].get(attribute, ())
+    return next((each for each in known if folded(each) == meant), value)
 
 
 _Patterns: TypeAlias = Mapping[str, re.Pattern[str]]
@@ -162,12 +176,19 @@ def _read(text: str, ways: _Ways, values: Sequence[str]) -> tuple[str, dict[str,
     def read(match: re.Match[str]) -> str:
         start, kept = match.start(), match.start(match.lastindex or 0) - match.start()
         at = [value for value, way in ways.each.items() if way.match(text, start)]
-        for value in [value for value in at if value in values] or at[:1]:
+        stated = [value for value in at if value in values]
+        plain = [value for value in at if not stated and _begins_in(match, ways.plain[value])]
+        for value in stated or (plain or at)[:1]:
             name = match[0] if value == _BY_FORM else value
-            found[name] = found.get(name, False) or bool(ways.plain[value].match(text, start))
+            found[name] = found.get(name, False) or value in plain
         return match[0][:kept] + "_" * (len(match[0]) - kept)
 
     return ways.any.sub(read, text), found
+
+
+def _begins_in(match: re.Match[str], way: re.Pattern[str]) -> bool:
+    """Return whether plain words begin in the match of a looser way, which may end before them."""
+    return any(way.match(match.string, start) for start in range(*match.span()))
 
 
 SLOT_ERRORS = SlotErrors()

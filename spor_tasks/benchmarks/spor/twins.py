@@ -50,7 +50,7 @@ def _of_twins(spec: SetSpec) -> SetSpec:
         is_default=False,
         decodings=(),
         in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
-        version=_VERSIONS.get(spec.name.corpus, 1.0),
+        version=round(_VERSIONS.get(spec.name.corpus, 1.0) + spec.version - 2.0, 1),
         tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
     )
 
