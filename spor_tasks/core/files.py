@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,11 +32,17 @@ That is four thousand times the longest row of the released sets. A whole row is
 a file that is not JSON Lines, or a runaway output, is refused before it fills the machine.
 """
 
+LIST_BYTES = 256_000_000
+"""The longest JSON list that is read in place of JSON Lines, for all of it is held in memory."""
+
 TEXT_BYTES = 1_000_000
 """The largest file of settings that is read."""
 
 INSTALL_AGAIN = "This file belongs to the package: install spor-tasks again."
 """The remedy for a damaged data file of this package."""
+
+_BEGINS_LIST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|$)")  # after a mark of Windows
+_BEGINS_ROW = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 
 _GZIP = b"\x1f\x8b"
 
@@ -149,31 +156,75 @@ def encode_row(row: Row) -> bytes:
 
 
 def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield ``(where:line, row)`` for each line of JSON Lines.
+    """Yield ``(where:line, row)`` for each line of JSON Lines that is not blank.
+
+    A JSON list of rows is read as well; the place of a row is its number there.
 
     Raises:
-        CorpusError: a line is not a JSON object, or is longer than :data:`ROW_BYTES`; the error
-            names the line.
+        CorpusError: a line or item is not a JSON object, or a line is longer than
+            :data:`ROW_BYTES`, or a list than :data:`LIST_BYTES`; the error names it.
     """
-    for number, line in enumerate(lines, start=1):
-        place = f"{where}:{number}"
-        if len(line) > ROW_BYTES:
-            raise CorpusError(
-                f"is longer than {ROW_BYTES:,} bytes",
-                where=place,
-                remedy="Check that the file is JSON Lines, one sample per line.",
-            )
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise CorpusError(
-                f"is not JSON: {error}",
-                where=place,
-                remedy="The file may be truncated. Fetch or write it again.",
-            ) from error
+    numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+    number, line = next(numbered, (1, b""))
+    rows: Iterable[tuple[str, Any]]
+    if begins_list([line]):
+        items = _parse_list(chain([line], (more for _, more in numbered)), f"{where}:{number}")
+        rows = ((f"{where}, row {n}", item) for n, item in enumerate(items, start=1))
+    else:
+        filled = chain([(number, line)] if line else [], numbered)
+        rows = ((place := f"{where}:{n}", _parse(line, place)) for n, line in filled)
+    for place, row in rows:
         if not isinstance(row, dict):
             raise CorpusError("is not a JSON object", where=place)
         yield place, row
+
+
+def _parse_list(lines: Iterable[bytes], where: str) -> Any:  # noqa: ANN401 - any JSON value
+    content = bytearray()
+    for line in lines:
+        content += line
+        if len(content) > LIST_BYTES:
+            raise CorpusError(
+                f"begins a list of more than {LIST_BYTES:,} bytes",
+                where=where,
+                remedy="Write a row a line: `jq -c '.[]' LIST` makes lines of a list.",
+            )
+    return _loads(content, where)
+
+
+def _parse(line: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON value
+    if len(line) > ROW_BYTES:
+        raise CorpusError(
+            f"is longer than {ROW_BYTES:,} bytes",
+            where=where,
+            remedy="Check that the file is JSON Lines, one sample per line.",
+        )
+    return _loads(line, where)
+
+
+def _loads(content: bytes | bytearray, where: str) -> Any:  # noqa: ANN401 - any JSON value
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(
+            f"is not JSON: {error}",
+            where=where,
+            remedy="The file may be truncated. Fetch or write it again.",
+        ) from error
+
+
+def begins_list(lines: Iterable[bytes]) -> bool:
+    """Return whether lines are a JSON list of rows."""
+    return _BEGINS_LIST.match(_first(lines)) is not None
+
+
+def begins_rows(lines: Iterable[bytes]) -> bool:
+    """Return whether lines are rows as :func:`parse_rows` reads them, and not plain texts."""
+    return begins_list([first := _first(lines)]) or _BEGINS_ROW.match(first) is not None
+
+
+def _first(lines: Iterable[bytes]) -> bytes:
+    return next((line for line in lines if line.strip()), b"")
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

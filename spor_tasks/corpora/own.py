@@ -39,7 +39,7 @@ def read_corpus(path: Path) -> CorpusSamples:
     """
     # UTF-8, whatever encoding the locale gives to file names
     named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
-    name = named.removesuffix(".gz").removesuffix(".jsonl")
+    name = named.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
     make = SampleMaker(name)
     inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
     marked: set[bool] = set()

@@ -85,4 +85,4 @@ def in_its_names(sample: Sample, attributes: Mapping[str, str], *, where: str) -
         )
     made = SampleMaker(sample.corpus)(units, sample.references, **sample.context)
     twin = sample.twin and replace(in_its_names(sample.twin, attributes, where=where), id=made.id)
-    return replace(made, challenge=challenge, twin=twin)
+    return replace(sample, id=made.id, units=units, challenge=challenge, twin=twin)

@@ -8,7 +8,8 @@ of an output.
 The samples that lm-eval logs of our tasks are read too, with the outputs as they were scored; if
 filters are named, with the whole outputs. A corpus that reads outputs in a published form
 (:class:`spor_tasks.corpora.base.Corpus`) may be scored from that too: plain texts, one a line, or
-labelled texts, to which no filter is applied by default.
+labelled texts, to which no filter is applied by default. In place of a line a row may have the
+text as its ``output``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,27 +19,29 @@ from typing import Any, NamedTuple
 
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
-from spor_tasks.core.files import name_of, read_json, read_lines, read_rows
-from spor_tasks.core.references import with_references
-from spor_tasks.core.sample import (
-    AttributeValue,
-    Sample,
-    SampleMaker,
-    Triple,
-    sides,
+from spor_tasks.core.files import (
+    begins_list,
+    begins_rows,
+    name_of,
+    parse_rows,
+    read_json,
+    read_lines,
+    read_rows,
 )
+from spor_tasks.core.references import with_references
+from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
 from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
+from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.metrics.base import Metric
 from spor_tasks.results.samples import answered
 from spor_tasks.text import filters as known_filters
 
 _LOOKS = (
     "Write JSON Lines: in each line a sample and its `output`, as `spor score --help` shows. "
-    "`spor baseline copy-input TASK --out FILE` writes such lines, with outputs to replace. "
-    "`jq -c '.[]' LIST` makes lines of a JSON list."
+    "`spor baseline copy-input TASK --out FILE` writes such lines, with outputs to replace."
 )
 
-_UNITS = {"webnlg": Triple, "e2e": AttributeValue}
+_UNITS = {"webnlg": Triple, "e2e": AttributeValue, "viggo": AttributeValue}
 
 _LONGEST = 1_000_000  # characters of a text
 
@@ -71,7 +74,7 @@ def _rows(file: Path, corpus: Corpus) -> tuple[Mapping[str, Any], Rows]:
 
     A corpus may also read its published format, one JSON text in a `.json` file.
     """
-    if file.suffix == ".json" and corpus.read_outputs:
+    if file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
         return {}, corpus.read_outputs(read_json(file, CorpusError), str(file))
     rows = read_rows(file)
     try:
@@ -90,22 +93,37 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
             where="references",
             remedy="Write JSON Lines: each sample with its `output`.",
         )
-    place = name_of(file)
-    pairs = zip_longest([*read_lines(file)], [*corpus.read_references(references)])
-    for number, (line, placed) in enumerate(pairs, start=1):
-        if line is None or placed is None:
+    lines = [*read_lines(file)]
+    rows = (parse_rows if begins_rows(lines) else _texts)(lines, name_of(file))
+    end = f"{name_of(file)}:{len(lines) + 1}"
+    for row, placed in zip_longest(rows, [*corpus.read_references(references)]):
+        place, fields = row or (end, {})
+        if row is None or placed is None:
             raise CorpusError(
                 f"is missing: the output for {placed[0]}" if placed else "is a line too many",
-                where=f"{place}:{number}",
+                where=place,
                 remedy="The file needs one line for each sample.",
             )
+        _, sample = placed
+        name = sample.about("name") or sample.id
+        about = {str(fields.get(key, name)) for key in ("id", "example_id")}
+        if about != {name} or fields.keys() & {"data", "doc"}:
+            raise CorpusError(
+                f"has a sample of its own, or is not about {name}",
+                where=place,
+                remedy="Leave --references out, or give the samples in the order of the outputs.",
+            )
+        yield f"{place}, sample {name}", {"id": name, **fields}, sample
+
+
+def _texts(lines: Iterable[bytes], where: str) -> Rows:
+    """Yield each line as the output of a row."""
+    for number, line in enumerate(lines, start=1):
         try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
             text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError as error:
-            raise CorpusError(f"is not UTF-8: {error}", where=f"{place}:{number}") from error
-        _, sample = placed
-        name = sample.about("name") or sample.id
-        yield f"{place}:{number}, sample {name}", {"id": name, "output": text}, sample
+            raise CorpusError(f"is not UTF-8: {error}", where=f"{where}:{number}") from error
+        yield f"{where}:{number}", {"output": text}
 
 
 class Row(NamedTuple):
@@ -138,6 +156,8 @@ def parsed(
             )
         except CorpusError as error:
             raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
+        if not own_sample:
+            sample = in_its_names(sample, corpus.attributes, where=place)
         has_twins = (rows[0].sample if rows else sample).twin is not None
         _check(sample, place, corpus.name, metrics, has_twins=has_twins)
         names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
@@ -167,7 +187,7 @@ def _check(
         raise CorpusError(
             f"its units are not those of {corpus}",
             where=place,
-            remedy="WebNLG's are triples, E2E's are attribute-value pairs.",
+            remedy="WebNLG's are triples, those of E2E and ViGGO attribute-value pairs.",
         )
     if (sample.twin is not None) != has_twins or not all(
         isinstance(side.challenge, each.challenge or object)

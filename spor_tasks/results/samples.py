@@ -94,7 +94,8 @@ class SampleFile:
                 lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
-                    yield _record(self.run, _parsed(line))
+                    if line.strip():
+                        yield _record(self.run, _parsed(line))
         except Exception as error:  # whatever comes of what somebody wrote
             raise _damaged(place, error) from error
 

@@ -118,8 +118,7 @@ def test_samples_of_lm_eval_are_scored_as_they_were(tmp_path, spor):
     ("content", "remedy"),
     [
         ("Basque food.\nNo food.\n", "`spor baseline copy-input TASK --out FILE`"),
-        (f"[\n  {json.dumps(ROW)}\n]", "`jq -c '.[]' LIST`"),
-        (json.dumps([ROW]), "`jq -c '.[]' LIST`"),
+        (json.dumps([[ROW]]), "a sample and its `output`"),
         (json.dumps({"output": "Food."}), "a sample and its `output`"),
         (json.dumps({"name": "A", "data": CAFE, "prediction": "A."}), "Rename `prediction` to"),
     ],

@@ -52,6 +52,40 @@ def test_rows_have_the_number_of_their_line(tmp_path, content):
     os.close(ends[0])
 
 
+@pytest.mark.parametrize(
+    ("content", "places"),
+    [
+        (b'{"a": 1}\n\n \r\n{"b": 2}\n\n', (":1", ":4")),
+        (b'\n{"a": 1}\n{"b": 2}', (":2", ":3")),
+        (b'[{"a": 1}, {"b": 2}]', (", row 1", ", row 2")),
+        (b'\xef\xbb\xbf[\r\n  {"a": 1},\n\n  {\n"b": 2}\n]\n', (", row 1", ", row 2")),
+        (b" [\n] \n", ()),
+    ],
+)
+def test_blank_lines_are_none_and_a_list_is_read_as_its_rows(tmp_path, content, places):
+    path = tmp_path / "rows.json"
+    rows = ({"a": 1}, {"b": 2})
+    for written in (content, gzip.compress(content)):
+        path.write_bytes(written)
+        expected = [(f"{path}{place}", row) for place, row in zip(places, rows, strict=False)]
+        assert list(files.read_rows(path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [(b'[{"a": 1}, 2]', "is not a JSON object"), (b'[{"a": 1}', "not JSON"), (b"[" * 99, "JSON")],
+)
+def test_a_list_with_something_else_is_refused(content, fault):
+    with pytest.raises(CorpusError, match=fault):
+        list(files.parse_rows([content], "rows"))
+
+
+def test_a_list_that_would_fill_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(files, "LIST_BYTES", 100)
+    with pytest.raises(CorpusError, match="more than 100 bytes"):
+        list(files.parse_rows([b"[\n", *[b'{"a": 1},\n'] * 50], "rows"))
+
+
 LIMIT = 1_000_000
 LONGEST = b'{"a": "' + b"x" * (LIMIT - 10) + b'"}\n'
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import shutil
 
 import pytest
@@ -192,6 +193,9 @@ def test_rows_go_to_the_part_they_name_and_to_training_by_default(tmp_path):
     path = write_rows(tmp_path / "cafes.jsonl", CAFE, RYE)
     corpus = own.read_corpus(path)
     assert (corpus.name, len(corpus.train), corpus.test) == ("cafes", 2, ())
+    as_list = tmp_path / "cafes.json"
+    as_list.write_text(json.dumps([CAFE, RYE], indent=1) + "\n\n")
+    assert own.read_corpus(as_list) == corpus
     named = CAFE | TEST | {"category": "Cafe", "note": None}
     write_rows(path, named, RYE | TRAIN, CAFE | TRAIN, CAFE | TEST)
     corpus = own.read_corpus(path)

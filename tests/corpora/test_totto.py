@@ -49,6 +49,14 @@ def test_samples_are_the_same_at_random_as_in_order(file):
     assert caught.value.where == f"{file.path}:5"
 
 
+def test_blank_lines_are_no_samples(file):
+    in_order, lines = list(file), file.path.read_bytes().splitlines(keepends=True)
+    file.path.write_bytes(b"\n" + b"".join([*lines[:7], b" \r\n\n", *lines[7:], b"\n"]))
+    again = reader.read(file.path)
+    assert (len(again), list(again), again[7]) == (40, in_order, in_order[7])
+    assert [where.rpartition(":")[2] for where, _ in again.numbered()][6:8] == ["8", "11"]
+
+
 def test_its_digest_is_that_of_the_file(file):
     sha256 = hashlib.sha256(file.path.read_bytes()).hexdigest()
     assert file.sha256 == digest(file) == sha256

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.sources import TOTTO as PUBLISHED
@@ -23,14 +24,17 @@ def _parts(folder: Path | None) -> Mapping[str, Sequence[Sample]]:
 
 
 def read_references(path: Path | None) -> Iterator[tuple[str, Sample]]:
-    """Yield the samples of a file in ToTTo's format, or of the development set."""
-    return (reader.read(path) if path else reader.part("dev")).numbered()
+    """Yield the samples of a file in ToTTo's format, gzipped or not, or of the development set."""
+    if path is None:
+        return reader.part("dev").numbered()
+    return ((place, reader.sample_of_row(row, place)) for place, row in read_rows(path))
 
 
 TOTTO = Corpus(
     name="totto",
     parts=_parts,
     linearize=linearize,
+    units="cells",
     read_all=lambda folder: reader.part("dev", folder),
     read_references=read_references,
 )

@@ -7,12 +7,15 @@ the final sentences as references. Its context has ``name`` (the example's id), 
 whether a training table has the same header.
 """
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import Row
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.core.table import Cell, CellTable
@@ -46,6 +49,7 @@ class Example(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(Example).decode
+_convert = partial(msgspec.convert, type=Example)
 
 
 def read(path: Path) -> FileSamples:
@@ -69,8 +73,21 @@ def sample_of(line: bytes, where: str) -> Sample:
         CorpusError: it is not an example, no cell or one outside of the table is highlighted, or
             none of its sentences is a reference.
     """
+    return _sample(_decode, line, where)
+
+
+def sample_of_row(row: Row, where: str) -> Sample:
+    """Return the sample of a line that is read already.
+
+    Raises:
+        CorpusError: as :func:`sample_of`.
+    """
+    return _sample(_convert, row, where)
+
+
+def _sample(read: Callable[[Any], Example], content: object, where: str) -> Sample:
     try:
-        example = _decode(line)
+        example = read(content)
         table = CellTable(example.table, example.highlighted_cells)
     except (ValueError, RecursionError) as error:  # MsgspecError, or of invalid UTF-8
         raise CorpusError(
