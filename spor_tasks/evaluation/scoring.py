@@ -40,8 +40,6 @@ from spor_tasks.text import filters as known_filters
 
 _FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
 
-_WITH_OWN_PARENT = ("totto", "totto_mini")
-
 _PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
 """The prefixes of metrics by a model, where they are not the metric's own name."""
 
@@ -116,7 +114,6 @@ def score(
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: ``against`` is of other samples.
     """
-    _check_parent(name, corpus)
     source: Corpus = registry().get("corpus", corpus)
     whole = filters is not None
     if filters is None:
@@ -124,6 +121,7 @@ def score(
     for each in filters:
         known_filters.find(each)
     metrics = [*_with_corrections(name, judge or registered(name)), *more]
+    _check_units(name, metrics[0], source)
     parse = partial(parsed, corpus=source, references=references, metrics=metrics)
     rows = parse(file, filters=filters, whole=whole)
     second = parse(against, filters=filters, whole=whole) if against else []
@@ -178,13 +176,14 @@ def _signature(sha256: str, filters: Sequence[str]) -> str:
     return signed
 
 
-def _check_parent(name: str, corpus: str) -> None:
-    """Refuse the PARENT of SPOR for a corpus that has another one."""
-    if corpus in _WITH_OWN_PARENT and name.startswith("parent"):
+def _check_units(name: str, metric: Metric, corpus: Corpus) -> None:
+    """Refuse a metric that means nothing on a corpus, such as the PARENT of SPOR on ToTTo."""
+    if metric.units and corpus.units not in metric.units:
         raise ConfigError(
-            f"{name} is the PARENT of SPOR, which has one table; that of {corpus} has two",
+            f"{name} is about {' or '.join(metric.units)}; the units of {corpus.name} are "
+            f"{corpus.units}",
             where="metric",
-            remedy="Use the metric totto, or totto_real without its pads.",
+            remedy=f"`spor score --corpus {corpus.name} --help` lists the metrics of the corpus.",
         )
 
 

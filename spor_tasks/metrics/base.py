@@ -6,7 +6,7 @@ paired test compares, so every consumer works from one computation.
 """
 
 from array import array
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -98,6 +98,8 @@ class Metric:
     """Its answers: ``texts``, or ``likelihoods`` of given texts."""
     needs_texts: ClassVar[bool] = False
     """Whether a sample must have references."""
+    units: ClassVar[Collection[str]] = ()
+    """The kinds of units (:class:`spor_tasks.corpora.base.Corpus`) that it is about; () is any."""
     challenge: ClassVar[type | None] = None
     """The type of challenge that a sample must have; None is any, or none at all."""
     logged: ClassVar[Sequence[str]] = ()

@@ -106,6 +106,7 @@ class Facts(Learned):
     """
 
     name = "facts"
+    units = ("facts", "cells")
     scores = (ScoreInfo("facts", "Facts"),)
     settings = ("format:nli",)
     logged = ("told",)
@@ -148,6 +149,7 @@ class NliAcc(Learned):
     """
 
     name = "nli_acc"
+    units = ("columns",)
     scores = (ScoreInfo("nli_acc", "NLI-Acc"),)
 
     def items(self, sample: Sample, output: str) -> list[Claim]:
@@ -215,6 +217,7 @@ class Attributes(Learned):
     """How many of the requested attributes classifiers find; without a word there is none."""
 
     name = "compmctg"
+    units = ("attributes",)
     option = "--classifiers FOLDER"
     scores: ClassVar = accuracies("mctg", ASPECTS)
     logged: ClassVar = ("said",)

@@ -70,6 +70,7 @@ class OrderInvariance(Metric):
         for name, label, _ in _PROPERTIES
         for share in ("pbh", "poh")
     )
+    units = ("facts",)
     signature = f"order|align:published|v:{__version__}"
     outputs = 2
     needs_texts = True
@@ -129,6 +130,7 @@ class Cwio(Metric):
             "cwio_located_share", "located", higher_is_better=None, own_title="CWIO, share located"
         ),
     )
+    units = ("facts",)
     signature = f"cwio|align:published|v:{__version__}"
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:

@@ -71,6 +71,7 @@ class Parent(Metric):
     the table; E2E tables are always full.
     """
 
+    units = ("facts",)
     needs_texts = True
 
     weight: float = 0.5

@@ -65,6 +65,7 @@ class _Bleu(Metric):
             for n in _ORDERS
         ),
     )
+    units = ("columns",)
     needs_texts = True
 
     signature = f"logicnlg_bleu|case:lower|tok:blanks|smooth:none|weights3:0.33|v:{__version__}"

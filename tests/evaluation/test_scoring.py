@@ -234,6 +234,49 @@ def test_unknown_names_and_missing_models_fail(metric, corpus, write):
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("metric", "corpus"),
+    [
+        *(("logicnlg_bleu", corpus) for corpus in ("webnlg", "e2e", "viggo", "mini", "totto")),
+        *((metric, "logicnlg") for metric in ("parent", "coverage", "facts", "order", "cwio")),
+        *((metric, "yelp") for metric in ("parent_full_table", "coverage", "logicnlg_bleu")),
+        *((metric, "totto") for metric in ("parent", "cwio", "nli_acc")),
+        ("compmctg", "webnlg"),
+    ],
+)
+def test_a_metric_that_means_nothing_on_a_corpus_is_refused(metric, corpus, write):
+    with pytest.raises(ConfigError) as caught:
+        scoring.score(write(SHIP), metric, corpus)
+    assert corpus in caught.value.remedy
+
+
+PUB_UNITS = {"eatType": "pub", "priceRange": "cheap", "familyFriendly": "True"}
+PUB = {"name": "The Gull", "texts": ["The Gull is a cheap, family friendly pub."]}
+
+
+@pytest.mark.parametrize("metric", ["slot_errors", "coverage", "parent", "chrf", "cwio"])
+def test_spellings_of_names_have_equal_samples_and_scores(metric, write):
+    def scored(words):
+        units = [[words(name), value] for name, value in PUB_UNITS.items()]
+        file = write({**PUB, "data": units, "output": "The Gull is a family friendly pub."})
+        return repr(scoring.score(file, metric, "e2e"))  # where NaN is equal to itself
+
+    def spaced(name):
+        return "".join(f" {char.lower()}" if char.isupper() else char for char in name)
+
+    first = scored(str)
+    for words in (spaced, str.upper, lambda name: spaced(name).replace(" ", "_").title()):
+        assert scored(words) == first
+
+
+def test_a_row_with_an_attribute_of_the_corpus_has_no_other(write):
+    file = write({**PUB, "data": [["food", "Thai"], ["familyFrendly", "yes"]], "output": "."})
+    with pytest.raises(CorpusError) as caught:
+        scoring.score(file, "coverage", "e2e")
+    assert str(caught.value.where) == f"{file}:1"
+    assert "family friendly" in caught.value.remedy
+
+
 # --- Plain texts, one a line, for the samples of a file in the corpus's own format ----------------
 
 
@@ -314,6 +357,30 @@ def test_only_line_feeds_end_a_line_and_an_empty_line_is_an_output(
     assert [row["output"] for row in rows] == ["Ann won .", "", "Ann\u2028\x0bleft ."]
     assert [row["overlap"] for row in rows] == [False, True, False]
     assert rows[1]["parent_f"] < 1 < rows[0]["parent_f"]
+
+
+OUTPUTS = ({"output": "Ann won ."}, {"output": "", "id": str(2**70)}, {"output": "Ann left ."})
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.txt", "rows.json", "rows.jsonl.gz"])
+def test_rows_are_read_in_place_of_lines(references, tmp_path, name):
+    lines = b"\n".join(json.dumps(row).encode() for row in OUTPUTS) + b"\n\n"
+    content = json.dumps(OUTPUTS, indent=1).encode() if name == "rows.json" else lines
+    file = put(tmp_path, gzip.compress(content) if name.endswith(".gz") else content, name)
+    as_lines = rows_of(put(tmp_path, b"Ann won .\n\nAnn left .\n"), references)
+    assert rows_of(file, references) == as_lines
+
+
+@pytest.mark.parametrize(
+    ("number", "changed"),
+    [(0, {"data": [["a", "b"]]}), (1, {"id": "3"}), (2, {"example_id": 4}), (2, {"output": 3})],
+)
+def test_a_row_that_is_about_something_else_is_refused(references, tmp_path, number, changed):
+    rows = [{**row, **(changed if n == number else {})} for n, row in enumerate(OUTPUTS)]
+    content = "".join(f"{json.dumps(row)}\n" for row in rows)
+    with pytest.raises(CorpusError) as caught:
+        rows_of(put(tmp_path, content.encode(), "rows.jsonl"), references)
+    assert f"rows.jsonl:{number + 1}" in str(caught.value.where)
 
 
 @pytest.mark.parametrize(

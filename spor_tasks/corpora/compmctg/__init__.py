@@ -28,6 +28,7 @@ def corpus_of(space: Space) -> Corpus:
         name=space.name,
         parts=partial(_parts, space),
         linearize=linearize,
+        units="attributes",
         preamble=preamble,
         example=partial(example, space=space),
         read_labelled=lambda rows, split: read_outputs(rows, space, split),

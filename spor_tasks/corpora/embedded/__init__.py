@@ -60,9 +60,14 @@ def _statements(_: Path | None) -> Mapping[str, tuple[Sample, ...]]:
 
 MINI = Corpus(name="mini", parts=lambda _: _parts("mini"), linearize=linearize_triples)
 TOTTO_MINI = Corpus(
-    name="totto_mini", parts=lambda _: _parts("totto_mini"), linearize=linearize_cells
+    name="totto_mini",
+    parts=lambda _: _parts("totto_mini"),
+    linearize=linearize_cells,
+    units="cells",
 )
-LOGICNLG_MINI = Corpus(name="logicnlg_mini", parts=_statements, linearize=linearize_columns)
+LOGICNLG_MINI = Corpus(
+    name="logicnlg_mini", parts=_statements, linearize=linearize_columns, units="columns"
+)
 COMPMCTG_MINI = replace(corpus_of(SPACE), parts=lambda _: _parts(SPACE.name))
 """Texts with attributes. The test samples may train classifiers, and no model is trained on the
 part ``held_out``."""

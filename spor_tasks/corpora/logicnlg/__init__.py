@@ -45,6 +45,7 @@ LOGICNLG = Corpus(
     name="logicnlg",
     parts=_parts,
     linearize=linearize,
+    units="columns",
     read_all=lambda folder: reader.read_part("val", folder) + reader.read_part("test", folder),
     read_outputs=read_outputs,
 )
