@@ -85,7 +85,8 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         ConfigError: the corpus is unknown, or a setting has no effect.
         CorpusError: a file is missing, damaged, or not what it claims to be.
         ResultError: the folder of the sets has no manifest of sets.
-        SplitError: there are no such sets, or the corpus is too small for them.
+        SplitError: there are no such sets, strict sets of a folder break their rules, or the corpus
+            is too small for them.
     """
     if own_sets := _own_sets_of(request):
         return own_sets
@@ -161,6 +162,12 @@ def _written(request: Request, place: Path) -> Answer:
             f"is not the corpus that the sets in {place} were built from",
             where=request.corpus,
             remedy="Build them again with `spor data build`, or give the corpus as it was.",
+        )
+    if name.protocol == "strict" and not (result := check.check(pair)).holds:
+        raise SplitError(
+            f"breaks a rule of {name.aspect}: {result.violations[0].words}",
+            where=place,
+            remedy=f"`spor data check {place}` names the samples. Build the sets again.",
         )
     facts = {"settings": manifest.get("settings") or {}, "seed": manifest.get("seed")}
     return Answer(pair, {"corpus_version": version, **facts})

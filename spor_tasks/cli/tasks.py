@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import Commands, add_building
 from spor_tasks.cli.following import then
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError, MissingError
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -200,12 +200,13 @@ def print_task(options: argparse.Namespace) -> None:
     _print_scores(spec)
     print()
     try:
-        pair = sets.load(name)
-    except CorpusError as error:
+        pair = plan.load(metadata)
+        count = sum(1 for _ in pair.test.samples)  # each is read, so that damage shows
+    except MissingError as error:
         print(f"The data is not here, so there is no prompt to show.\n{error}")
         return
     covered = ", of which the task has those that each arm covers" if shown else ""
-    size = f"{len(pair.test.samples):,} samples{covered}"
+    size = f"{count:,} samples{covered}"
     _print_facts({"data": _place(name.corpus), "test": size})
     text = documents.first_prompt(pair, shown, shots)
     print(f"\nThe first prompt, as a causal model reads it:\n\n{_short(text)}")

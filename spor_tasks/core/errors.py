@@ -64,6 +64,10 @@ class CorpusError(SporError):
     """A corpus file is missing, damaged or not what it claims to be."""
 
 
+class MissingError(CorpusError):
+    """A corpus file is not on this machine."""
+
+
 class SplitError(SporError):
     """A split does not exist, cannot be built, or violates a requirement of its aspect."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.digests import sha256_of
-from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.errors import CorpusError, MissingError
 from spor_tasks.core.files import open_file
 from spor_tasks.core.sample import Sample
 
@@ -76,6 +76,6 @@ class FileSamples(Sequence[Sample]):
                         yield number, start, line
                     start += len(line)
         except FileNotFoundError as error:
-            raise CorpusError("is missing", where=self.path, remedy=self.remedy) from error
+            raise MissingError("is missing", where=self.path, remedy=self.remedy) from error
         except OSError as error:
             raise CorpusError(f"cannot be read: {error}", where=self.path) from error

@@ -22,7 +22,7 @@ from zipfile import BadZipFile, ZipFile
 
 from spor_tasks.core import folders
 from spor_tasks.core.digests import sha256_of
-from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.errors import CorpusError, MissingError
 from spor_tasks.core.files import atomic_write, open_file, read_bytes
 
 _CONNECTIONS = 8
@@ -100,7 +100,8 @@ class Repository(_Source):
             content = read_bytes(place)
         except OSError as error:
             what = f"is missing or cannot be read: {error.strerror}"
-            raise CorpusError(what, where=place, remedy=self.remedy) from error
+            kind = CorpusError if os.path.lexists(place) else MissingError
+            raise kind(what, where=place, remedy=self.remedy) from error
         self.check(path, content, where=place)
         return content
 

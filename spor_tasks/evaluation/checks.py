@@ -12,6 +12,7 @@ from spor_tasks.core.errors import ConfigError, SporError, advice
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import checkpoints, plan, task_files
 from spor_tasks.harness.backends import MODEL_TYPE, backend
+from spor_tasks.harness.host import check_limit
 from spor_tasks.harness.task_files import TaskFile
 
 _log = logging.getLogger(__name__)
@@ -32,7 +33,10 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
     names = task_names(settings)
     _check_names(names, has_others=settings.include_path is not None)
     tasks = task_files.expand(names)
-    _check_numbers(settings, tasks)
+    if all(map(task_files.matching, ([name] for name in names))):  # others have their own metadata
+        plan.check_names(settings.metadata.keys() - settings.model_args.keys(), are_ours=True)
+    check_limit(settings.limit)
+    _check_shots(settings.num_fewshot, tasks)
     _check_trust(settings.trust_remote_code)
     if settings.use_cache:
         _log.warning("use_cache: its file must be of one model, for lm-eval does not note which")
@@ -106,15 +110,8 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
             raise task_files.unknown(name)
 
 
-def _check_numbers(settings: EvaluatorConfig, tasks: Sequence[TaskFile]) -> None:
-    """Refuse a limit of zero or less, and demonstrations that are too few for the tasks."""
-    limit, shots = settings.limit, settings.num_fewshot
-    if isinstance(limit, int | float) and limit <= 0:
-        raise ConfigError(
-            f"{limit:g} is not above 0; lm-eval takes 0 as no limit, and would evaluate everything",
-            where="limit",
-            remedy="Use 1 or more, a share such as 0.1, or leave the setting out.",
-        )
+def _check_shots(shots: object, tasks: Sequence[TaskFile]) -> None:
+    """Refuse demonstrations that are too few for the tasks."""
     in_context = [task.name for task in tasks if "icl_arm" in task.content["metadata"]]
     if isinstance(shots, int) and shots < bool(in_context):
         raise ConfigError(

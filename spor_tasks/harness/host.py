@@ -10,7 +10,7 @@ from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
 from lm_eval.utils import sanitize_model_name
 
-from spor_tasks.core.errors import SporError
+from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import shortened
 
 IS_NEW = hasattr(tasks.Task, "process_instances")
@@ -36,9 +36,20 @@ def without_traceback(show: Callable[..., object]) -> Callable[..., object]:
     return hook
 
 
+def ending(show: Callable[..., object]) -> Callable[..., object]:
+    """Return a hook that ends the program with status 2 after an error of ours, as `spor` does."""
+
+    def hook(kind: type[BaseException], raised: BaseException, trace: object) -> None:
+        show(kind, raised, trace)
+        if isinstance(raised, SporError):
+            raise SystemExit(2)
+
+    return hook
+
+
 _program = Path(sys.argv[0])
 if {"lm_eval", "lm-eval"} & {_program.name, _program.parent.name}:  # lm-eval's own command
-    sys.excepthook = without_traceback(sys.excepthook)
+    sys.excepthook = ending(without_traceback(sys.excepthook))
 
 
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
@@ -101,6 +112,40 @@ def request(
 def store(instance: Instance, name: str, answer: object) -> None:
     """Store what a chain of filters left of an output."""
     instance.filtered_resps[name] = [answer] if IS_NEW else answer
+
+
+def check_limit(limit: object) -> None:
+    """Refuse a limit that lm-eval would not keep, or fail at.
+
+    Raises:
+        ConfigError: it is neither a whole number from 1 nor a share above 0 and below 1.
+    """
+    match limit:
+        case None:
+            return
+        case bool():
+            pass
+        case int() | float() if 0 < limit < 1 or (limit >= 1 and float(limit).is_integer()):
+            return
+    raise ConfigError(
+        f"{limit} is neither a whole number from 1 nor a share such as 0.1",
+        where="limit",
+        remedy="Leave the setting out to evaluate everything.",
+    )
+
+
+@cache
+def check_limits() -> None:
+    """Let lm-eval's own command refuse such limits too: it gives them to tasks as other numbers."""
+    from lm_eval import evaluator  # noqa: PLC0415 - takes a second
+
+    size_of = getattr(evaluator, "get_sample_size", lambda _, limit: limit)  # 0.5 may have none
+
+    def checked(task: object, limit: object) -> Any:  # noqa: ANN401 - lm-eval's
+        check_limit(limit)
+        return size_of(task, limit)
+
+    evaluator.get_sample_size = checked
 
 
 def describe_machine_once() -> None:

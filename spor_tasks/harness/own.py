@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,18 +59,19 @@ def write(
     ``instruction`` is what prompts in plain words ask for, in place of an English text.
 
     Raises:
-        ConfigError: the folder is not empty, or cannot be written; or the instruction has no word,
-            or is not Unicode.
+        ConfigError: the folder is not empty, or cannot be written; the instruction has no word, or
+            is not Unicode; or two folders have sets of one aspect and part.
         CorpusError: the corpus cannot be read.
-        SplitError: the corpus allows none of these sets.
+        SplitError: the corpus allows none of these sets, or strict ones in a folder break a rule.
     """
     if instruction is not None and not has_words(instruction):
         raise ConfigError("has no word", where="instruction", remedy="Say what to write.")
     if instruction and instruction.encode(errors="ignore").decode() != instruction:
         raise ConfigError("is not Unicode", where="instruction", remedy="Write it in UTF-8.")
     request = replace(request, corpus=os.path.realpath(request.corpus))
-    of_aspects = chain(_of_aspects(request, aspects), _of_folders(request.corpus, folders))
-    requests = dict(_of_protocols(request) if request.aspect else of_aspects)
+    of_folders = _of_folders(request.corpus, folders)
+    of_aspects = dict(_of_aspects(request, aspects)) | of_folders
+    requests = dict(_of_protocols(request)) if request.aspect else of_aspects
     refusals = SporError if request.aspect else SplitError
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     sizes: dict[str, int] = {}
@@ -84,6 +84,8 @@ def write(
             try:
                 pair, facts, _ = found = answer(each)
             except refusals as error:
+                if each.sets:  # which were named
+                    raise
                 refused[name] = error
                 continue
             spec = _spec(pair)
@@ -129,13 +131,18 @@ def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str,
             yield name, replace(request, aspect=aspect, part=part)
 
 
-def _of_folders(corpus: str, folders: Iterable[Path]) -> Iterator[tuple[str, Request]]:
+def _of_folders(corpus: str, folders: Iterable[Path]) -> dict[str, Request]:
+    requests: dict[str, Request] = {}
     for folder in folders:
         name = read_sets(folder).name
-        request = Request(
+        sets = " ".join(filter(None, [name.aspect, name.part]))
+        if first := requests.get(sets):
+            what = f"has sets of {sets}, as {first.sets} has"
+            raise ConfigError(what, where=folder, remedy="Give one of them.")
+        requests[sets] = Request(
             corpus=corpus, aspect=name.aspect, part=name.part, sets=os.path.realpath(folder)
         )
-        yield " ".join(filter(None, [name.aspect, name.part])), request
+    return requests
 
 
 def _of_protocols(request: Request) -> Iterator[tuple[str, Request]]:

@@ -1,13 +1,15 @@
 """The plan of a task from its metadata: sets, demonstrations, an adapter, metrics to switch on."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, cast
 
+from rapidfuzz.distance import Levenshtein
+
 from spor_tasks.core.contracts import Sets, SetSpec, Splits
 from spor_tasks.core.digests import split_digest
-from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.core.visible import visible
@@ -20,6 +22,15 @@ _log = logging.getLogger(__name__)
 
 Metadata = Mapping[str, Any]
 """A task's `metadata`: that of its file, then the model's arguments, then the user's own."""
+
+SETTINGS = (
+    *("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit_evenly"),
+    *("allow_split_mismatch", "baseline_arm"),
+    *(f"{prefix}_{name}" for prefix, each in learned.LOADERS.items() for name in each.settings),
+)
+"""The settings that an evaluation may add to the metadata."""
+
+_TYPING_ERRORS = 2  # by which a name of nobody knows whose is still one of the settings
 
 
 class Plan(NamedTuple):
@@ -48,6 +59,7 @@ def resolve(metadata: Metadata) -> Plan:
         SplitError: the test set is not the one that the task was made for.
         CorpusError: the data is missing, or not what was published.
     """
+    check_names(metadata, are_ours=False)
     adapter = checkpoints.find_adapter(metadata)
     spec, pair = _sets(metadata, adapter)
     if arm := _arm(metadata, pair, "baseline_arm"):  # of a baseline that uses a training set
@@ -57,6 +69,19 @@ def resolve(metadata: Metadata) -> Plan:
     metrics = learned.requested(metadata, spec)
     instruction = (metadata.get("own_corpus") or {}).get("instruction")
     return Plan(spec, pair, fewshot_arm, adapter, metrics, has_splits(metadata), instruction)
+
+
+def check_names(names: Iterable[str], *, are_ours: bool) -> None:
+    """Refuse a name that is no setting, or that is nearly one if it may be an argument of a model.
+
+    Raises:
+        ConfigError: there is such a name; the error says which settings are the nearest.
+    """
+    for name in names:
+        edits = (Levenshtein.distance(name.lower(), setting) for setting in SETTINGS)
+        if name not in SETTINGS and (are_ours or min(edits) <= _TYPING_ERRORS):
+            remedy = advice(name, SETTINGS, "`spor eval --help` names more.")
+            raise ConfigError(f"there is no setting {name!r}", where="metadata", remedy=remedy)
 
 
 def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
@@ -102,10 +127,21 @@ def arm_digest(arm: Split) -> str | None:
 
 def _sets(metadata: Metadata, adapter: Mapping[str, Any] | None) -> tuple[SetSpec, SplitPair]:
     """Return the sets of a task, of one split where one is named."""
-    sets, name = sets_of(metadata)
-    own_corpus = metadata.get("own_corpus")
-    load = partial(own.load, own_corpus) if own_corpus else sets.load
-    expected, actual = metadata.get("test_sha256"), split_digest((pair := load(name)).test)
+    (sets, name), pair = sets_of(metadata), load(metadata)
+    split = _split(sets, name, metadata, adapter)
+    return sets.find(split), pair if split == name else _loader(metadata)(split)
+
+
+def load(metadata: Metadata) -> SplitPair:
+    """Return the sets of a task, whose test set must be the one that it was made for.
+
+    Raises:
+        SplitError: it is not.
+        CorpusError: the data is missing, or not what was published.
+    """
+    _, name = sets_of(metadata)
+    pair = _loader(metadata)(name)
+    expected, actual = metadata.get("test_sha256"), split_digest(pair.test)
     if expected not in {None, actual}:
         raise SplitError(
             f"the test set has the SHA-256 {actual}, but the task was made for {expected}",
@@ -113,8 +149,12 @@ def _sets(metadata: Metadata, adapter: Mapping[str, Any] | None) -> tuple[SetSpe
             remedy="Scores on another test set do not compare. Install the version of spor-tasks "
             "that the task file belongs to, and name no set in the metadata.",
         )
-    split = _split(sets, name, metadata, adapter)
-    return sets.find(split), pair if split == name else load(split)
+    return pair
+
+
+def _loader(metadata: Metadata) -> Callable[[SetName], SplitPair]:
+    own_corpus = metadata.get("own_corpus")
+    return partial(own.load, own_corpus) if own_corpus else sets_of(metadata)[0].load
 
 
 def _split(
@@ -210,7 +250,16 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
             pair.name.corpus,
             visible(name),
         )
-    elif adapter["arm_sha256"] not in digests:
+    elif adapter["arm_sha256"] in digests:
+        own_names = [arm.name for arm in pair.arms if arm_digest(arm) == adapter["arm_sha256"]]
+        if adapter.get("arm") not in own_names:
+            raise ConfigError(
+                f"the adapter says that it was trained on {adapter.get('arm')}, but the SHA-256 of "
+                f"its training set is that of {' or '.join(own_names)}",
+                where=name,
+                remedy="Its manifest was edited. Train the adapter again.",
+            )
+    else:
         names = " or ".join(arm.name for arm in pair.arms) or "of any of its splits"
         raise ConfigError(
             f"the adapter was trained on {adapter['arm']} of {adapter['aspect']} "

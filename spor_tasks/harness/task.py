@@ -102,6 +102,7 @@ class SporTask(host.HostTask):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         host.keep_folder_names_short()
+        host.check_limits()
         metadata = dict(config["metadata"])
         self._plan = plan = resolve(metadata)
         self._is_checked = backends.MODEL_TYPE in metadata  # by `spor eval`, with its hints

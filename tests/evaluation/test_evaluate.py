@@ -34,6 +34,9 @@ def _quick(monkeypatch, tmp_path):
     monkeypatch.setattr(lm_eval.__main__, "setup_logging", lambda: None)
 
 
+LIMITS = ("0", "-0.0", "-1", "-0.5", "nan", "inf", "-inf", "2.5")
+
+
 def run(*arguments):
     return cli.main(["eval", *map(str, arguments)])
 
@@ -104,8 +107,9 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ("--tasks MINI --model_args pretrained=/no/such/folder", "no such folder"),
         (f"--tasks MINI --model_args pretrained={REPOSITORY}", "has no config.json"),
         ('--tasks spor_mini --metadata {"corpus":"webnlg"}', "error: "),
-        ("--tasks MINI --limit 0", "error: limit: "),
-        ("--tasks MINI --limit=-1", "error: limit: "),
+        *((f"--tasks MINI --limit={limit}", "error: limit: ") for limit in LIMITS),
+        ("--tasks MINI --metadata limt_evenly=true", "nearest names are limit_evenly, "),
+        ("--tasks MINI --metadata style=instruction", "there is no setting 'style'"),
         ("--tasks MINI --num_fewshot=-1", "error: num_fewshot: "),
         ("--tasks spor_mini_icl --num_fewshot 0", "error: num_fewshot: "),
         ("--tasks MINI --gen_kwargs num_beams=5", "hf does not support the beam search"),
@@ -135,6 +139,21 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     given = given.replace("ASKING", "logicnlg_mini_ppl --model_args model=m")
     assert run(*given.split(" ")) == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--metadata", "prompt_stlye=causal"), "there is no setting 'prompt_stlye'"),
+        *(((f"--limit={limit}",), f"{float(limit)} is neither") for limit in LIMITS),
+    ],
+)
+def test_lm_evals_own_command_refuses_it_too(options, complaint, monkeypatch):
+    given = ("--tasks", MINI, "--model", "dummy", "--include_path", str(task_files.FOLDER))
+    monkeypatch.setattr(sys, "argv", ["lm_eval", *given, *options])
+    with pytest.raises(ConfigError) as caught:
+        lm_eval.__main__.cli_evaluate()
+    assert complaint in caught.value.what
 
 
 @pytest.mark.parametrize(

@@ -129,3 +129,7 @@ def test_an_error_that_ends_lm_eval_takes_its_own_lines(capsys):
     printed = capsys.readouterr()
     assert printed.err == "error: file: wrong\n  Mend.\n"
     assert printed.out == "<class 'ValueError'> other None\n"
+    host.ending(print)(ValueError, ValueError("other"), None)
+    with pytest.raises(SystemExit) as ended:
+        host.ending(print)(ConfigError, ConfigError("wrong"), None)
+    assert ended.value.code == 2

@@ -142,6 +142,26 @@ def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
         sets_of(replace(data, corpus=os.path.relpath(cafes), sets=str(place)))
 
 
+def test_two_sets_of_one_aspect_and_strict_sets_that_break_a_rule_are_refused(
+    cafes, tmp_path, capsys
+):
+    places = tmp_path / "first", tmp_path / "second"
+    found = answer(Request(corpus=str(cafes), aspect="order_invariance", part="main"))
+    original, match = found.pair.arms
+    broken = replace(found.pair, arms=(replace(original, samples=original.samples[:1]), match))
+    for place, pair in zip(places, (found.pair, broken), strict=True):
+        with folder.new(place) as staging:
+            folder.write_sets(staging, pair, found.facts)
+    out = ["tasks", "make", str(cafes), "--out", str(tmp_path / "tasks")]
+    assert main([*out, "--sets", str(places[0]), "--sets", str(places[0])]) == 2
+    assert f"error: {places[0]}: has sets of order_invariance main" in capsys.readouterr().err
+    assert main([*out, "--sets", str(places[1])]) == 2
+    assert f"error: {places[1]}: breaks a rule of order_invariance" in capsys.readouterr().err
+    assert not (tmp_path / "tasks").exists()
+    with pytest.raises(SplitError, match="breaks a rule"):
+        sets_of(DataConfig("order_invariance", str(cafes), "original", sets=str(places[1])))
+
+
 # --- An instruction -------------------------------------------------------------------------------
 
 GERMAN = "Schreibe einen kurzen Text über: {{alles}}, und nichts sonst."

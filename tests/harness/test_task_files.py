@@ -1,5 +1,6 @@
 """Tasks are found by patterns and stubs, decode as the paper does, and show these prompts."""
 
+import json
 import textwrap
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -91,6 +92,26 @@ def test_a_task_without_its_data_says_how_to_get_it(spor, tmp_path, monkeypatch)
     assert "asks      The model reads the highlighted cells" in shown
     assert "Run `spor data fetch --corpus totto`" in shown
     assert spor("tasks show totto_all").split()[0] == "totto"
+
+
+@pytest.mark.parametrize(
+    ("task", "place"),
+    [
+        ("totto", "TOTTO_DATA_DIR/totto_dev_data.jsonl"),
+        ("spor_systematicity_viggo", "VIGGO_DATA_DIR/train.csv"),
+    ],
+)
+def test_data_that_is_missing_is_said_and_data_that_is_damaged_is_an_error(
+    task, place, tmp_path, monkeypatch, spor
+):
+    variable, name = place.split("/")
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert "The data is not here" in spor(f"tasks show {task}")
+    file = tmp_path / name
+    cells = {"example_id": 1, "table": [[{"value": "Moss"}]], "highlighted_cells": [[0, 0]]}
+    row = json.dumps({**cells, "sentence_annotations": [{"final_sentence": "Moss won."}]})
+    file.write_text(f"{row}\n{row[:40]}", "utf-8")
+    assert str(file) in spor(f"tasks show {task}", ends=2)
 
 
 # --- Stubs for lm-eval, which `spor tasks register` writes ----------------------------------------

@@ -179,6 +179,13 @@ def test_an_adapter_of_other_sets_needs_permission(adapter, checkpoint):
         load(MINI, **arguments, allow_split_mismatch="no")
 
 
+def test_an_adapter_whose_arm_contradicts_its_digest_is_refused(adapter, checkpoint):
+    write(adapter, checkpoint(), arm="atom")
+    arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
+    with pytest.raises(ConfigError, match=r"trained on atom, but .* is that of combination"):
+        load(MINI, **arguments)
+
+
 def test_an_adapter_serves_every_task_with_its_arm(adapter, checkpoint):
     original = named.load("order_invariance", "mini", part="main").arms[0]
     write(adapter, checkpoint(), arm=original.name, arm_sha256=digest(original.samples))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.errors import CorpusError, MissingError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, SampleMaker
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
@@ -98,7 +98,7 @@ def _require(path: Path, space: Space) -> None:
     if not path.exists():
         own = f"Put it beside the YAML file of {space.name}."
         remedy = COMPMCTG.remedy if space.name in FOLDERS else own
-        raise CorpusError("is missing", where=path, remedy=remedy)
+        raise MissingError("is missing", where=path, remedy=remedy)
 
 
 def _values(space: Space, values: object, where: str) -> Mapping[str, str]:

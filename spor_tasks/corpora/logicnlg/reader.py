@@ -14,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.errors import CorpusError, MissingError
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Column, Contrast, Sample, SampleMaker
 from spor_tasks.core.table import Table, parse_table
@@ -62,7 +62,7 @@ def table_texts(folder: Path | None = None) -> Callable[[str], str]:
     for place in (copy / below for copy in copies for below in ("all_csv", "data/all_csv")):
         if place.is_dir():
             return partial(_loose, place)
-    raise CorpusError(
+    raise MissingError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
         remedy=f"{LOGICNLG.remedy} Or set {_TABFACT} to a copy of TabFact.",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.errors import MissingError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.base import Corpus
@@ -19,7 +19,7 @@ def _parts(folder: Path | None) -> Mapping[str, Sequence[Sample]]:
     """
     train, dev = reader.part("train", folder), reader.part("dev", folder)
     if not dev.path.is_file():
-        raise CorpusError("is missing", where=dev.path, remedy=PUBLISHED.remedy)
+        raise MissingError("is missing", where=dev.path, remedy=PUBLISHED.remedy)
     return {"train": train if train.path.is_file() else (), "test": dev}
 
 
