@@ -13,7 +13,7 @@ from string import ascii_uppercase
 from typing import TypeAlias
 
 from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
-from spor_tasks.core.errors import SplitError
+from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import (
     AttributeValue,
     DataUnit,
@@ -24,7 +24,7 @@ from spor_tasks.core.sample import (
     Triple,
 )
 from spor_tasks.corpora.e2e import enumeration
-from spor_tasks.corpora.slots import values_by_attribute
+from spor_tasks.corpora.slots import letters_of, values_by_attribute
 from spor_tasks.text.normalize import boolean, clean, display
 
 _REVEALED = "what would be hidden is shown elsewhere"
@@ -68,11 +68,15 @@ def build(
     if not train:
         raise no_training_samples()
     values = values_by_attribute([*train, *test])
+    named = {letters_of(attribute): attribute for attribute in values}
+    attributes = [
+        each if each in values else named.get(letters_of(each), each) for each in attributes
+    ]
     if unknown := [attribute for attribute in attributes if attribute not in values]:
         raise SplitError(
             f"no sample has the attribute {unknown[0]!r} to hide",
             where=train[0].corpus,
-            remedy=f"Choose from {', '.join(sorted(values))}."
+            remedy=advice(unknown[0], sorted(values))
             if values
             else "Leave out --hide. Entities are hidden in triples.",
         )

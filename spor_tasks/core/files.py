@@ -164,7 +164,7 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
         CorpusError: a line or item is not a JSON object, or a line is longer than
             :data:`ROW_BYTES`, or a list than :data:`LIST_BYTES`; the error names it.
     """
-    numbered = ((n, line) for n, line in enumerate(lines, start=1) if line.strip())
+    numbered = _filled(lines)
     number, line = next(numbered, (1, b""))
     rows: Iterable[tuple[str, Any]]
     if begins_list([line]):
@@ -224,7 +224,12 @@ def begins_rows(lines: Iterable[bytes]) -> bool:
 
 
 def _first(lines: Iterable[bytes]) -> bytes:
-    return next((line for line in lines if line.strip()), b"")
+    return next((line for _, line in _filled(lines)), b"")
+
+
+def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, after their numbers; a blank one may be without end."""
+    return ((n, line) for n, line in enumerate(lines, 1) if line.strip() or len(line) > ROW_BYTES)
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

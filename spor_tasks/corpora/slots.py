@@ -39,7 +39,7 @@ def values_by_attribute(samples: Iterable[Sample]) -> dict[str, list[str]]:
     return {attribute: sorted(distinct) for attribute, distinct in values.items()}
 
 
-def letters(name: str) -> str:
+def letters_of(name: str) -> str:
     """Return what `familyFriendly`, `family_friendly` and `Family Friendly` have in common."""
     return "".join(filter(str.isalnum, name)).casefold()
 
@@ -52,9 +52,9 @@ def attribute_of(name: str, attributes: Mapping[str, str], *, where: str) -> str
     Raises:
         CorpusError: there is none; the error says which are the nearest.
     """
-    if not letters(name):
+    if not letters_of(name):
         return name
-    if (attribute := attributes.get(letters(name))) is None:
+    if (attribute := attributes.get(letters_of(name))) is None:
         known = dict.fromkeys(attributes.values())
         what = f"has an attribute {name!r}, which the corpus does not have"
         raise CorpusError(what, where=where, remedy=advice(words_of_name(name), known))
@@ -70,7 +70,7 @@ def in_its_names(sample: Sample, attributes: Mapping[str, str], *, where: str) -
         CorpusError: only some of them do.
     """
     pairs = [unit for unit in sample.units if isinstance(unit, AttributeValue)]
-    if not any(letters(unit.attribute) in attributes for unit in pairs):
+    if not any(letters_of(unit.attribute) in attributes for unit in pairs):
         return sample
 
     def named(name: str) -> str:

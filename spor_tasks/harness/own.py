@@ -83,9 +83,7 @@ def write(
         for name, each in requests.items():
             try:
                 pair, facts, _ = found = answer(each)
-            except refusals as error:
-                if each.sets:  # which were named
-                    raise
+            except () if each.sets else refusals as error:  # sets that were named are no choice
                 refused[name] = error
                 continue
             spec = _spec(pair)

@@ -78,3 +78,4 @@ def test_the_one_arm_is_the_training_set_and_something_must_be_hidden():
     tested = boat(("It has Norse food.",), ("food", "Norse"))
     (hidden,) = build(PLACES, [tested], random.Random(0), ["food"]).test.samples
     assert hidden_in(hidden) == (("food", "Value A"),)
+    assert build(PLACES, [tested], random.Random(0), ["Food"]).test.samples == (hidden,)

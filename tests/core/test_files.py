@@ -98,6 +98,7 @@ LONGEST = b'{"a": "' + b"x" * (LIMIT - 10) + b'"}\n'
         (LINES + b'{"b": "\xff"}\n', 2, "not JSON"),
         (LONGEST + LONGEST.strip() + b" ", 2, ""),
         (LONGEST + b" " + LONGEST, 1, "is longer than 1,000,000 bytes"),
+        (LONGEST + b" " * (LIMIT + 1) + b"\n" + LONGEST, 1, "is longer than 1,000,000 bytes"),
         (LONGEST + b" " + LONGEST.strip() + b" ", 1, "is longer than 1,000,000 bytes"),
     ],
 )

@@ -1,7 +1,7 @@
 """ViGGO: utterances of dialogues about video games (Juraska et al., INLG 2019)."""
 
 from spor_tasks.corpora.base import Corpus
-from spor_tasks.corpora.slots import letters
+from spor_tasks.corpora.slots import letters_of
 from spor_tasks.corpora.viggo import reader
 from spor_tasks.corpora.viggo.linearize import linearize
 
@@ -17,5 +17,5 @@ VIGGO = Corpus(
         "test": reader.read_test(folder),
     },
     linearize=linearize,
-    attributes={letters(name): reader.NAMED_BY.get(name, name) for name in _NAMES},
+    attributes={letters_of(name): reader.NAMED_BY.get(name, name) for name in _NAMES},
 )
