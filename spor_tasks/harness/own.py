@@ -72,7 +72,6 @@ def write(
     of_folders = _of_folders(request.corpus, folders)
     of_aspects = dict(_of_aspects(request, aspects)) | of_folders
     requests = dict(_of_protocols(request)) if request.aspect else of_aspects
-    refusals = SporError if request.aspect else SplitError
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     sizes: dict[str, int] = {}
     warnings: list[tuple[str, str]] = []
@@ -83,7 +82,7 @@ def write(
         for name, each in requests.items():
             try:
                 pair, facts, _ = found = answer(each)
-            except () if each.sets else refusals as error:  # sets that were named are no choice
+            except _refusals(each) as error:
                 refused[name] = error
                 continue
             spec = _spec(pair)
@@ -120,6 +119,13 @@ def _check_length(file: str, corpus: str) -> None:
             where=corpus,
             remedy="Give the file a shorter name.",
         )
+
+
+def _refusals(request: Request) -> tuple[type[SporError], ...]:
+    """Return the errors that leave out sets; sets that were named are not left out."""
+    if request.sets:
+        return ()
+    return (SporError,) if request.protocol else (SplitError,)
 
 
 def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:
