@@ -220,22 +220,28 @@ def _lm_eval_errors() -> Iterator[None]:
 
     try:
         yield
-    except ValueError as error:
-        if checkpoints.is_about_code(error):
-            raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
-        if "Tasks not found" not in str(error):
-            raise
-        raise ConfigError(str(error), remedy=task_files.LIST) from error
     except _server_errors() as error:
         raise ConfigError(
             f"the server failed: {error}",
             where="base_url",
             remedy="No results were written. Check the server's log, and run the command again.",
         ) from error
+    except ValueError as error:
+        if checkpoints.is_about_code(error):
+            raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
+        if "Tasks not found" not in str(error):
+            raise
+        raise ConfigError(str(error), remedy=task_files.LIST) from error
 
 
 def _server_errors() -> tuple[type[Exception], ...]:
+    import json
+
     import aiohttp
     import requests
 
-    return requests.RequestException, aiohttp.ClientError
+    # a body that is no JSON raises one of the last two
+    return (
+        *(requests.RequestException, aiohttp.ClientError),
+        *(json.JSONDecodeError, UnicodeDecodeError),
+    )

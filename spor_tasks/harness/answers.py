@@ -14,8 +14,9 @@ from lm_eval.api.instance import Instance
 
 from spor_tasks.core.visible import visible
 
-# With these a text is whole, or as long as it may be; the first two are OpenAI's.
-_WHOLE = frozenset(("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn"))
+# With these a text is whole, or as long as it may be.
+_WHOLE = frozenset(("stop", "eos", "eos_token", "stop_sequence", "end_turn"))
+_LONGEST = frozenset(("length", "max_tokens"))
 _SHOWN = 200  # characters of what a server sent
 
 _asked: ContextVar[int] = ContextVar("asked")  # the prompts of the request that is answered
@@ -115,8 +116,11 @@ def _of_completion(choice: Mapping[str, Any]) -> tuple[object, str | None]:
 def _fault(choice: Mapping[str, Any], text: object) -> str | None:
     """Return why the text of a choice is not a whole answer; None if it is."""
     reason = choice.get("finish_reason")
+    reason = reason.lower() if isinstance(reason, str) else None
     if choice.get("error") or reason == "error":
         return "error"
-    if isinstance(reason, str) and reason not in _WHOLE:
-        return "filtered" if reason == "content_filter" else "unfinished"
+    if reason in {"content_filter", "safety"}:
+        return "filtered"
+    if reason not in {None, *_WHOLE, *_LONGEST} or (reason in _LONGEST and text == ""):
+        return "unfinished"  # or all of it was reasoning
     return None if isinstance(text, str) else "null"

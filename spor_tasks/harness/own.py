@@ -91,7 +91,7 @@ def write(
             own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
             own |= {"instruction": instruction} if instruction else {}
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
-                _check_length(file, request.corpus)
+                _check_name(file, request.corpus)
                 (place / file).write_text(text, "utf-8")
             sizes[spec.task] = len(pair.test.samples)
             warnings += ((spec.task, warning) for warning in found.warnings)
@@ -112,13 +112,16 @@ def write(
     return TaskSet(tag, sizes, reasons, warnings, (*references.pooled(corpus), *texts.notes))
 
 
-def _check_length(file: str, corpus: str) -> None:
-    if len(os.fsencode(file.removesuffix(".yaml"))) > task_files.LONGEST_TASK:
-        raise ConfigError(
-            "has a name that is too long for the files of its tasks",
-            where=corpus,
-            remedy="Give the file a shorter name.",
-        )
+def _check_name(file: str, corpus: str) -> None:
+    """Refuse a name of a task after which lm-eval cannot name files, or which it takes apart."""
+    task = file.removesuffix(".yaml")
+    if len(os.fsencode(task)) > task_files.LONGEST_TASK:
+        why = "is too long for the files of its tasks"
+    elif {*task} & {*",*?[]"}:
+        why = "has one of the signs `,*?[]`, which stand for several tasks"
+    else:
+        return
+    raise ConfigError(f"the name {why}", where=corpus, remedy="Rename the file.")
 
 
 def _refusals(request: Request) -> tuple[type[SporError], ...]:

@@ -225,6 +225,18 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
         evaluate_folder(checkpoint(), ATOMS, model="vllm", gen_kwargs=BEAMS)
     with pytest.raises(ConfigError, match="does not mark where a text ends"):
         evaluate_folder(checkpoint(), ATOMS, model="vllm", gen_kwargs={"keeps_end": True})
+    chats = shutil.copytree(checkpoint(), tmp_path / "chats")
+    (chats / "chat_template.jinja").write_text(
+        "{% if messages[0].role == 'system' %}{{ raise_exception('no such role') }}{% endif %}"
+        "{{ messages[0].content }}"
+    )
+    for model in ("vllm", "spor-vllm"):
+        asked = {"apply_chat_template": True, "system_instruction": "Be brief."}
+        result = evaluate_folder(chats, MAIN, model=model, **asked)
+        for row in result["samples"][MAIN]:
+            assert all(prompt.startswith("Be brief.\n\n") for prompt, _ in row["arguments"])
+        facts = result["configs"][MAIN]["metadata"]["spor"]
+        assert facts["system_message"] == "first user turn"
 
 
 # --- Several processes ----------------------------------------------------------------------------

@@ -197,9 +197,10 @@ def test_a_server_needs_a_tokenizer_or_none(capsys):
 
 
 @pytest.mark.parametrize("concurrent", [1, 2])
-def test_a_failing_server_is_an_error(concurrent, tmp_path, capsys):
+@pytest.mark.parametrize("sent", [None, b"<html>502</html>", b'{"choices": [', b"\xff"])
+def test_a_failing_server_is_an_error(sent, concurrent, tmp_path, capsys):
     pytest.importorskip("tenacity", reason="lm-eval's extra `api` is not installed")
-    with serve(lambda _: None) as server:
+    with serve(lambda _: sent) as server:
         arguments = f"base_url={server.url}/completions,model=tiny,tokenizer_backend=None"
         model = ("--model", "local-completions", "--model_args")
         more = f"max_retries=1,num_concurrent={concurrent}"

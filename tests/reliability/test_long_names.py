@@ -1,4 +1,4 @@
-"""Names that are too long for a file system: nothing is lost at the end of the work."""
+"""Names that a file system or lm-eval does not take: nothing is lost at the end of the work."""
 
 import os
 import sys
@@ -82,6 +82,9 @@ def test_tasks_have_names_that_samples_can_be_named_after(capsys):
     most = task_files.LONGEST_TASK - len(task) + 1
     assert make("c" * (most + 1)) == 2
     assert "too long for the files of its tasks" in capsys.readouterr().err
+    for name in ("a,b", "a[1]", "a*", "a?"):
+        assert make(name) == 2
+        assert "stand for several tasks" in capsys.readouterr().err
     assert make("c" * most) == 0
     assert len(list(Path().glob("tasks of *"))) == 2
     task = task.replace("_c_", f"_{'c' * most}_")

@@ -22,7 +22,7 @@ class Server:
 def serve(write):
     """Serve until the block ends; ``write`` answers a prompt, and None is an error of the server.
 
-    Other JSON than a text is sent in place of the whole answer.
+    Bytes, or other JSON than a text, are sent in place of the whole answer.
 
     It listens on the loopback interface only, and answers no more than a few hundred requests.
     """
@@ -44,7 +44,7 @@ def serve(write):
             self.send_header("Content-Type", "application/json")
             self.end_headers()
             sent = {"choices": choices} if isinstance(answers[0], str) else answers[0]
-            self.wfile.write(json.dumps(sent).encode())
+            self.wfile.write(sent if isinstance(sent, bytes) else json.dumps(sent).encode())
 
         def log_message(self, *_):
             """Keep quiet."""
