@@ -40,7 +40,7 @@ Notes: TypeAlias = tuple[str, ...]
 """What `hf` does otherwise than `spor-hf`, for a model's results."""
 
 # Kinds of models in transformers whose texts depend on the padding of a batch.
-_READ_ALONE = frozenset({"minimax", "rwkv"})
+_READ_ALONE = frozenset({"minimax", "rwkv", "trocr", "whisper"})
 
 # Encoders that take no notice of padding on the left: their positions are relative, or skip it.
 _ANY_PADDING = frozenset(
