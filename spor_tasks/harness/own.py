@@ -172,7 +172,7 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
     # The digest comes first: a part of the corpus may be too small for the sets.
     if version_of(request) != own["version"]:
         raise CorpusError(
-            "has changed since its task files were made",
+            "has changed since its task files were made, or another version reads it otherwise",
             where=file,
             remedy=f"Make them again with `spor tasks make {file} --out DIR`, and train again.",
         )

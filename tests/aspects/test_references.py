@@ -1,9 +1,11 @@
 """References: texts that are none, rows of one input, and texts in other words than the data."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from spor_tasks.aspects import folder
 from spor_tasks.aspects.references import left_out, of_corpus
 from spor_tasks.core.codec import doc_of, from_row, sample_of
 from spor_tasks.core.digests import digest
@@ -17,6 +19,7 @@ from spor_tasks.corpora.webnlg.reader import read_xml
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.results.samples import answered
 from tests.support.rows import write_rows
+from tests.support.strategies import pool, sets
 
 TOWN = [["Greyport", "harbour", "Old_Basin"], ["Greyport", "mayor", "Ida_Holm"]]
 TEXT = "The mayor of Greyport, which has the Old Basin, is Ida Holm."
@@ -106,6 +109,17 @@ def test_scores_are_of_references_alone(tmp_path, spor):
     for metric in ("parent", "coverage"):
         error = spor(f"score {file} --metric {metric} --corpus webnlg", ends=2)
         assert f"{file}:2: none of its texts" in error
+
+
+def test_a_check_says_how_many_texts_the_files_of_sets_lose(tmp_path, spor):
+    wordless = [replace(each, references=("", *each.references)) for each in pool(["ab", "b"])]
+    place = tmp_path / "sets"
+    with folder.new(place) as staging:
+        folder.write_sets(staging, sets("rule_learnability", wordless, original=wordless), {})
+    checked = spor(f"data check {place}", ends=1)  # nothing is hidden
+    assert "4 texts without a letter or digit are left out" in checked
+    (found,) = json.loads(spor(f"data check {place} --json", ends=1)).values()
+    assert found["left_out"] == 4
 
 
 # --- Rows of one input ----------------------------------------------------------------------------
