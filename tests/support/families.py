@@ -12,7 +12,7 @@ from tests.support.tiny_bases import make_tokenizer
 CAUSAL = frozenset(modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
 SEQ2SEQ = frozenset(modeling_auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
 
-_TOKENS = 260
+_TOKENS = 272  # more than the tokenizer has, as in many models
 _LARGE = 2_000_000  # weights: a size of this family has another name
 _IDS = {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
 _SIZES = {
@@ -34,17 +34,28 @@ _SIZES = {
     "num_local_experts n_routed_experts num_kv_heads linear_num_value_heads",
     2: "num_key_value_heads num_hidden_layers n_layer n_layers num_layers encoder_layers "
     "decoder_layers num_encoder_layers num_decoder_layers num_experts_per_tok moe_topk "
-    "linear_num_key_heads",
-    1: "n_group topk_group n_shared_experts mamba_n_groups n_groups first_k_dense_replace",
+    "linear_num_key_heads attn_layer_period expert_layer_period",
+    1: "n_group topk_group n_shared_experts mamba_n_groups n_groups first_k_dense_replace "
+    "attn_layer_offset expert_layer_offset",
     0: "num_kv_shared_layers",
 }
 _SIZE_OF = {name: size for size, names in _SIZES.items() for name in names.split()}
+
+_OWN = {  # what no other family calls so, or counts so
+    "bamba": {"attn_layer_indices": [1]},
+    "gpt_neo": {"attention_types": [[["global", "local"], 1]]},
+    "granitemoehybrid": {"layer_types": ["mamba", "attention"]},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
+    "mamba2": {"num_heads": 8},
+    "zamba2": {"layers_block_type": ["mamba", "hybrid"], "hybrid_layer_ids": [1]},
+}
 
 
 def save_family(family, folder):
     """Save a tiny random base of a family, with a tokenizer of bytes; return its class's name."""
     kind = AutoModelForCausalLM if family in CAUSAL - SEQ2SEQ else AutoModelForSeq2SeqLM
-    config = AutoConfig.for_model(family, **_small(AutoConfig.for_model(family).to_dict()), **_IDS)
+    sizes = _small(AutoConfig.for_model(family).to_dict()) | _OWN.get(family, {})
+    config = AutoConfig.for_model(family, **sizes, **_IDS)
     if kind is AutoModelForSeq2SeqLM:
         config.decoder_start_token_id = 2
     with torch.device("meta"):
@@ -69,4 +80,9 @@ def _small(config):
         for name, each in config.items()
         if isinstance(each, dict) and "model_type" in each
     }
-    return {name: _SIZE_OF[name] for name in config if name in _SIZE_OF} | inner
+    kinds = {
+        name: [config[name][0], config[name][-1]]
+        for name in ("layer_types", "layers_block_type", "block_types")
+        if config.get(name)
+    }
+    return {name: _SIZE_OF[name] for name in config if name in _SIZE_OF} | inner | kinds

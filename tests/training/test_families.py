@@ -55,11 +55,15 @@ def test_a_family_learns_is_read_as_it_learned_and_in_batches(family, tune, trai
     line = said(lambda: tune(f"model.path={base}", *STEPS))
     for each, expected in zip((line, packed), EVERY_RUN.get(family, ("", "")), strict=True):
         assert re.search(expected, each)
-        assert name in each or not each
+        assert name in each or not each or "-1 tokens" in each  # of XLNet, which names no number
     if line:
         return
     settings = {"device": "cpu", "dtype": "float32", "peft": str(tmp_path / "adapter")}
-    models = [SporHF(str(base), **settings, batch_size=size) for size in (1, 6)]
+    try:
+        models = [SporHF(str(base), **settings, batch_size=size) for size in (1, 6)]
+    except SporError:  # xLSTM cannot go on with what it has read
+        assert family not in EVERY_RUN
+        return
     with torch.no_grad():
         losses = [
             target_losses(model, load_batch(ROWS, 0, model))
