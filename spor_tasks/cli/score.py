@@ -146,7 +146,7 @@ def _add_arguments(
         metavar="FILE2",
         help="another system's outputs, for paired significance tests",
     )
-    parser.add_argument("--interval", action="store_true", help="add 95 %% bootstrap intervals")
+    parser.add_argument("--interval", action="store_true", help="add 95 %% intervals")
     parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
     _add_models(parser, is_labelled="read_labelled" in has)
 
@@ -266,6 +266,8 @@ def _print(result: "Result", *, intervals: bool) -> None:
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
             f"{result.samples:,} samples in {result.clusters:,} clusters."
         )
+    for note in {note for each in result.comparisons.values() if each for note in each.notes}:
+        print(f"{note.capitalize()}.")
     if result.left_out:
         print(f"\n{result.left_out:,} {NO_REFERENCES}.")
     print()
@@ -285,5 +287,6 @@ def _row(result: "Result") -> dict[str, Any]:
             "p_randomization": paired.p,
             "n": paired.n,
             "clusters": paired.clusters,
+            "notes": list(paired.notes),
         }
     return row

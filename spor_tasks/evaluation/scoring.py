@@ -29,12 +29,12 @@ from spor_tasks.metrics.base import (
     Score,
     Tally,
     judge_all,
-    score_info,
     with_groups,
 )
 from spor_tasks.metrics.base import metric as registered
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
+from spor_tasks.results.evidence import scale_of
 from spor_tasks.results.statistics import Estimate
 from spor_tasks.text import filters as known_filters
 
@@ -141,7 +141,9 @@ def score(
         ends = _ends(each, column, clusters[outputs]) if intervals else None
         scores.append(replace(column.score(each, f"{signature}|{signed}"), interval=ends))
     differences = {
-        each: statistics.difference(scored[each].column, theirs.column, clusters[theirs.outputs])
+        each: statistics.difference(
+            scored[each].column, theirs.column, clusters[theirs.outputs], scale_of(each)
+        )
         for each, theirs in compared.items()
     }
     count = count_of(clusters)
@@ -250,7 +252,6 @@ def _described(row: Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
 
 def _ends(score: str, column: Column, clusters: Clusters) -> tuple[float, float] | None:
     (scored,), clusters = common([column], clusters)
-    info = score_info(score)
-    estimate = statistics.estimate([[scored]], clusters, (info.low, info.high))
+    estimate = statistics.estimate([[scored]], clusters, scale_of(score))
     interval = estimate and estimate.interval
     return (interval.low, interval.high) if interval else None

@@ -5,6 +5,7 @@ values, what one sample adds to each score: they are the unit that a bootstrap r
 paired test compares, so every consumer works from one computation.
 """
 
+import sys
 from array import array
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -337,6 +338,15 @@ class Column:
     def each(self) -> Numbers:
         """The score of each output alone, NaN for one without a verdict."""
         return self.totals.score(self.statistics)
+
+    @property
+    def shares(self) -> Numbers:
+        """How much each output counts in the score, together 1, such as its share of all words."""
+        sizes = np.where(self.scored, self.totals.sizes(np.nan_to_num(self.statistics)), 0.0)
+        if not sizes.any():  # no output has a word
+            sizes = self.scored.astype(np.float64)
+        shares: Numbers = sizes / max(sizes.sum(), sys.float_info.min)
+        return shares
 
     def take(self, outputs: NDArray[Any]) -> "Column":
         """Return the column of some of the outputs, by their numbers or a mask."""

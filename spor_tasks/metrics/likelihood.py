@@ -63,5 +63,8 @@ class _GroupPerplexity(Totals):
             perplexity: Numbers = np.exp(totals[..., 0] / totals[..., 1])
         return perplexity
 
+    def sizes(self, statistics: Numbers) -> Numbers:
+        return statistics[:, 1]
+
 
 GROUP_PERPLEXITY = _GroupPerplexity()

@@ -54,6 +54,9 @@ class _CorpusBleu(Sums):
         scored = totals[..., len(_ORDERS)] > 0  # every output has a total
         return np.where(scored, 100 * bleu(totals, self._order), np.nan)
 
+    def sizes(self, statistics: Numbers) -> Numbers:
+        return statistics[:, -2]
+
 
 class _Bleu(Metric):
     """The mean of sentence BLEU of order 1 to 3, and corpus BLEU of order 1 to 4."""

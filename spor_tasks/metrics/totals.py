@@ -63,6 +63,10 @@ class Totals(ABC):
         """
         return None
 
+    def sizes(self, statistics: Numbers) -> Numbers:
+        """Return how much each output counts in the score, to a factor; here all count alike."""
+        return np.ones(len(statistics))
+
     def value(self, values: Sequence[Value]) -> float:
         """Return the score of these values, the same to the last bit whatever their order."""
         return float(self.score(added(self.statistics(values))))
@@ -140,6 +144,9 @@ class Ratio(Sums):
             result: Numbers = totals[..., 0] / totals[..., 1]
         return result
 
+    def sizes(self, statistics: Numbers) -> Numbers:  # noqa: D102 - as declared
+        return statistics[:, 1]
+
 
 class _Mean(Ratio):
     """The mean of numbers: each output adds itself and a count of one."""
@@ -183,6 +190,12 @@ class Less(Totals):
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
         first, second = np.split(totals, 2, axis=-1)
         return self._first.score(first) - self._second.score(second)
+
+    def sizes(self, statistics: Numbers) -> Numbers:  # noqa: D102 - as declared
+        halves = np.split(statistics, 2, axis=1)
+        first, second = self._first.sizes(halves[0]), self._second.sizes(halves[1])
+        sizes: Numbers = first * second.sum() + second * first.sum()
+        return sizes
 
 
 class RelativeGap(Sums):
@@ -305,6 +318,12 @@ class _GroupMeans(Totals):
         counts = totals[1::2]
         np.divide(1, (counts > 0).sum() * counts, out=weights[::2], where=counts > 0)
         return weights
+
+    def sizes(self, statistics: Numbers) -> Numbers:
+        counts = statistics[:, 1::2]
+        totals = np.broadcast_to(counts.sum(axis=0), counts.shape)
+        sizes: Numbers = _means(counts, totals).sum(axis=1)
+        return sizes
 
     def stderr(self, values: Sequence[Value]) -> float:
         """Return the standard error, NaN where a group has one output only.

@@ -65,6 +65,9 @@ class _CorpusBleu(Sums):
         some = (matched > 0).any(axis=-1) & (written > 0).all(axis=-1)
         return np.where(length + closest > 0, np.where(some, score, 0.0), np.nan)
 
+    def sizes(self, statistics: Numbers) -> Numbers:
+        return statistics[:, -2]
+
 
 _CORPUS_BLEU = _CorpusBleu()
 

@@ -42,17 +42,18 @@ def count_of(clusters: Clusters) -> int:
     return int(clusters.max()) + 1
 
 
-def freedom_of(clusters: Clusters) -> float:
+def freedom_of(clusters: Clusters, shares: Numbers | None = None) -> float:
     """Return the degrees of freedom of a variance over clusters, 1 at least.
 
     It is the number of equal clusters that would say as much, less one: a few large ones among many
     say little about others (Carter, Schnepel and Steigerwald, 2017, without their part on values).
+    A cluster is as large as the ``shares`` of its samples, which are equal by default.
 
     Raises:
         ValueError: there are no samples.
     """
     count_of(clusters)
-    sizes = np.bincount(clusters).astype(np.float64)
+    sizes = np.bincount(clusters, shares).astype(np.float64)
     return max(1.0, float(sizes.sum() ** 2 / (sizes**2).sum()) - 1)
 
 

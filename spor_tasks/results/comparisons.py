@@ -211,7 +211,7 @@ def _difference(row: Comparison, metric: str, arms: Sequence[Cell]) -> Estimate:
         estimate = Estimate(value, over_seeds(metric, first.values, second.values))
     elif (estimate.n or 0) < row.n:
         notes.append(f"on the {estimate.n:,} of {row.n:,} samples that every run has a verdict on")
-    return replace(estimate, notes=tuple(notes))
+    return replace(estimate, notes=(*estimate.notes, *notes))
 
 
 def _tested(rows: Iterable[Comparison]) -> Iterator[Comparison]:

@@ -161,7 +161,7 @@ def interval(runs: Sequence[Run], metric: str) -> Interval | None:
     if len(runs) > 1:
         return over_seeds(metric, [run.scores[metric] for run in runs])
     (run,) = runs
-    if (error := run.stderrs.get(metric)) is None:
+    if not (error := run.stderrs.get(metric)):  # 0 says nothing about other samples
         return None
     center, reach = run.scores[metric], _NORMAL * error
     return Interval.within(center - reach, center + reach, "stderr", scale_of(metric))
@@ -225,4 +225,6 @@ def over_seeds(metric: str, *systems: Sequence[float]) -> Interval | None:
     low, high = scale_of(metric)
     student = statistics.over_seeds(*systems)
     scale = (low - high, high - low) if len(systems) > 1 else (low, high)
-    return student and Interval.within(*student.interval(), "seeds", scale)
+    if not student or not student.error:  # two equal runs say nothing about a third
+        return None
+    return Interval.within(*student.interval(), "seeds", scale)

@@ -35,6 +35,7 @@ _DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is 
 _TIE = 1e-6  # of a variance: rounding of the jackknife makes less of a difference
 _DIGITS = 6
 _CONFIDENCE = 0.95
+_NO_INTERVAL = "no interval: the clusters are too few, or all of them say the same"
 _POWER = 0.8
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
@@ -44,7 +45,7 @@ _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 
 class Interval:
     """A 95 % interval, and over what it is.
 
-    ``source`` is ``samples`` (one run on other samples, by a bootstrap over clusters), ``runs``
+    ``source`` is ``samples`` (one run on other samples, by resampling clusters), ``runs``
     (other runs on other samples, by the variances over both), ``seeds`` (other runs on these
     samples, by Student's t) or ``stderr`` (one run on other samples, by lm-eval's standard error).
     The ends are rounded, so that they are the same on every machine.
@@ -58,7 +59,8 @@ class Interval:
     def within(cls, low: float, high: float, source: str, scale: Scale = _ANY) -> "Interval":
         """Return the interval with rounded ends, cut to what the number can be."""
         least, most = scale
-        return cls(round(max(least, low), _DIGITS), round(min(most, high), _DIGITS), source)
+        low, high = (round(min(most, max(least, end)), _DIGITS) + 0.0 for end in (low, high))
+        return cls(low, high, source)  # without -0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ def estimate(
     cannot be resampled.
     """
     columns = [column for runs in systems for column in runs]
+    all_columns, all_clusters = columns, clusters
     if is_difference := len(systems) > 1:
         size = len(clusters)
         columns, clusters = common(columns, clusters)
@@ -109,25 +112,53 @@ def estimate(
     runs = [columns[:split], columns[split:]][: len(systems)]
     first, *second = (fmean(column.value for column in of_system) for of_system in runs)
     value, count = first - sum(second), count_of(clusters)
+    freedom = freedom_of(clusters, np.mean([column.shares for column in columns], axis=0))
     interval, student = None, None
     if len(columns) == len(systems):
         scores = drawn or resampled_scores(columns, clusters).T
         resampled = scores[0] - scores[1] if is_difference else scores[0]
         if ends := percentile_interval(resampled):
-            freedom = freedom_of(clusters)
             wider = _reach(freedom) / _reach(math.inf)
             low, high = (value + (end - value) * wider for end in ends)
             interval = Interval.within(low, high, "samples", scale)
             student = Student(value, float(np.nanstd(resampled)), freedom)
+        if is_difference:
+            ends = randomization_interval(all_columns, all_clusters)
+            interval = Interval.within(*ends, "samples", scale) if ends else None
     elif all(len(of_system) > 1 for of_system in runs) and (student := over_runs(runs, clusters)):
         interval = Interval.within(*student.interval(), "runs", scale)
+    if interval and interval.low == interval.high:
+        ends = _of_agreement(value, freedom, None if is_difference else scale)
+        interval = Interval.within(*ends, interval.source, scale) if ends else None
+    is_untold = interval is None and (student or len(columns) == len(systems))
+    notes = (_NO_INTERVAL,) if is_untold else ()
     detectable = student.detectable if student and is_difference else None
-    return Estimate(value, interval, len(clusters), count, detectable=detectable)
+    return Estimate(value, interval, len(clusters), count, notes=notes, detectable=detectable)
 
 
-def difference(first: Column, second: Column, clusters: Clusters) -> Estimate | None:
+def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[float, float] | None:
+    """Return the interval of a value on which all clusters agree, which has no spread.
+
+    Of a score it is how far others could take it that occur once in so many clusters (Clopper and
+    Pearson, 1934). A difference, without a ``scale``, has the interval of its p (Miettinen, 1976),
+    if that is below 5 %. None says that there is none.
+    """
+    if scale:
+        unseen = 1 - ((1 - _CONFIDENCE) / 2) ** (1 / (freedom + 1))
+        ends = value + unseen * (scale[0] - value), value + unseen * (scale[1] - value)
+        return ends if all(map(math.isfinite, ends)) else None
+    p = Student(value, 0.0, freedom).p
+    if p >= 1 - _CONFIDENCE:
+        return None
+    reach = abs(value) * _reach(math.inf) / -float(scipy.special.ndtri(p / 2))
+    return value - reach, value + reach
+
+
+def difference(
+    first: Column, second: Column, clusters: Clusters, scale: Scale = _ANY
+) -> Estimate | None:
     """Compare the same score of two systems, one run each, on the same samples; None as above."""
-    result = estimate([[first], [second]], clusters)
+    result = estimate([[first], [second]], clusters, scale)
     return result and replace(result, p=randomization_p_values([(first, second)], clusters)[0])
 
 
@@ -211,7 +242,7 @@ def randomization_p_values(
     effects = np.stack([_effects(*pair, clusters, count) for pair in pairs], axis=1)
     observed = np.abs(effects.sum(axis=0))
     squares = (effects**2).sum(axis=0)
-    reached = observed - np.maximum(ROUNDING, _DERIVATIVE_ROUNDING * np.sqrt(squares))
+    reached = observed - _slack(effects)
     rng = np.random.default_rng(seed)
     extreme = np.zeros(len(pairs))
     for rows in _blocks(resamples, count):
@@ -220,6 +251,52 @@ def randomization_p_values(
     with np.errstate(invalid="ignore", divide="ignore"):  # all effects may be 0
         bound = 2 * np.exp(-(observed**2) / (2 * squares))
     return [float(value) for value in np.where(np.isnan(effects[0]), np.nan, np.fmin(p, bound))]
+
+
+def randomization_interval(
+    pair: Sequence[Column],
+    clusters: Clusters,
+    *,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> tuple[float, float] | None:
+    """Return the differences that approximate randomization does not reject at 5 %.
+
+    An exchange splits the clusters in two parts, and is as far from 0 as what was observed where
+    the parts disagree on which system is better. So the interval goes from the 5 % quantile of the
+    parts' lower difference to the 95 % quantile of the higher one, and 0 is outside where p of
+    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score.
+
+    None if some end is infinite: fewer than six clusters reject nothing.
+    """
+    first, second = pair
+    count, scored = count_of(clusters), first.scored & second.scored
+    effects = _effects(first, second, clusters, count)
+    if np.isnan(effects[0]):
+        return None
+    of_samples = np.mean([each.take(scored).shares for each in pair], axis=0)
+    shares = np.bincount(clusters[scored], of_samples, count)
+    both, slack = np.stack([effects, shares], axis=1), _slack(effects) / 2
+    rng = np.random.default_rng(seed)
+    lower, higher = [], []
+    for rows in _blocks(resamples, count):
+        one = (1 + _signs(rng, rows, count)) / 2 @ both
+        parts = np.stack([one, both.sum(axis=0) - one])
+        moved = np.where(np.abs(parts[..., 0]) <= slack, 0, parts[..., 0])
+        empty = parts[..., 1] < ROUNDING
+        of_part = moved / np.where(empty, 1, parts[..., 1])
+        lower.append(np.where(empty, -np.inf, of_part).min(axis=0))
+        higher.append(np.where(empty, np.inf, of_part).max(axis=0))
+    most = math.ceil((1 - _CONFIDENCE) * (resamples + 1)) - 2  # of those beyond the end
+    low = float(np.partition(np.concatenate(lower), most)[most])
+    high = -float(np.partition(-np.concatenate(higher), most)[most])
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _slack(effects: Numbers) -> Numbers:
+    """Return by how much sums of effects may differ and still be equal."""
+    squares: Numbers = (effects**2).sum(axis=0)
+    return np.maximum(ROUNDING, _DERIVATIVE_ROUNDING * np.sqrt(squares))
 
 
 def _effects(first: Column, second: Column, clusters: Clusters, count: int) -> Numbers:
@@ -321,7 +398,8 @@ def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Studen
     parts = [[_influence(column, clusters, count) for column in runs] for runs in systems]
     if count < 2 or any(math.isnan(score) for runs in parts for score, _ in runs):  # noqa: PLR2004
         return None
-    scale, freedom = count / (count - 1), freedom_of(clusters)
+    shares = np.mean([column.shares for runs in systems for column in runs], axis=0)
+    scale, freedom = count / (count - 1), freedom_of(clusters, shares)
     value, pulls = 0.0, np.zeros(count)
     between: list[tuple[float, float]] = []  # variances over runs, with degrees of freedom
     shared: list[tuple[float, float]] = []  # those of runs on clusters

@@ -42,11 +42,43 @@ def test_intervals_and_paired_tests_are_printed(tmp_path, spor):
     )
     printed = spor(f"score {file} {CWIO} --interval --compare {other}")
     lines = [line.split() for line in printed.splitlines()]
-    assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "100.0000", "to", "100.0000"]
+    # two of two say 100: so would one in forty pairs, if only 16 % of all were 100
+    assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "15.8114", "to", "100.0000"]
     compared = lines.index(["difference", "value", "n", "p", "95", "%", "interval"])
     assert lines[compared + 1][:4] == ["cwio", "+0.0000", "2", "1.0000"]
     assert lines[compared + 2] == ["cwio_located", "+nan", "0", "nan"]
     assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
+
+
+def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_clusters(tmp_path, spor):
+    foods = ("Basque", "Thai", "French")
+    rows = [{**ROW, "data": [["food", food], CAFE[1]]} for food in foods]
+    all_, none, half = (
+        write(
+            tmp_path / name,
+            *(
+                {**row, "output": output}
+                for row in rows[: len(outputs)]
+                for output in [outputs[rows.index(row)]]
+            ),
+        )
+        for name, outputs in (
+            ("all", [f"{food} food, quayside." for food in foods]),
+            ("none", ["It."] * 3),
+            ("half", ["Basque food.", "Thai food, quayside.", "It."]),
+        )
+    )
+    for file, other in ((all_, none), (all_, half), (half, none), (all_, all_)):
+        command = f"score {file} --metric coverage --corpus e2e --interval --compare {other}"
+        printed = json.loads(spor(f"{command} --json"))
+        for score in printed["scores"]:
+            low, high = score["interval"]
+            assert 0 <= low <= score["value"] <= high <= 100
+            assert low < high
+        found = printed["comparisons"]["coverage"]
+        assert found["p_randomization"] > 0.2
+        assert found["interval"] is None  # three clusters exclude no difference
+        assert found["notes"][0].capitalize() in spor(command)
 
 
 def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):

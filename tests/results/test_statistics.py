@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from docs.benchmarks import intervals
 from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
@@ -199,6 +200,82 @@ def test_few_unequal_clusters_widen_an_interval():
         found = sig.estimate([[column(values)]], clusters).interval
         outside += not found.low <= 0 <= found.high
     assert outside <= 10  # 5 %; by percentiles alone 29
+
+
+def test_an_interval_and_the_p_beside_it_agree_and_stay_in_the_scale():
+    rng, seen = np.random.default_rng(0), []
+    for number in range(300):
+        count = int(rng.integers(2, 40))
+        clusters = np.concatenate([np.arange(count), rng.integers(0, count, number % 60)])
+        one = rng.integers(0, 5, len(clusters)) * 25.0
+        moved = rng.integers(-1, 3, len(clusters)) * (rng.random(len(clusters)) < 0.4)
+        other = np.clip(one + 25 * moved, 0, 100)
+        one[rng.random(len(clusters)) < 0.1 * (number % 3)] = np.nan
+        if (found := sig.difference(column(one), column(other), clusters, (0, 100))) is None:
+            continue
+        seen.append(found)
+        if (interval := found.interval) is None:
+            assert found.p > 0.05
+            assert found.notes
+            continue
+        assert -100 <= interval.low <= found.value <= interval.high <= 100
+        assert interval.low < interval.high
+        assert (interval.low <= 0 <= interval.high) == (found.p >= 0.05)
+    assert sum(found.interval is not None for found in seen) > 200
+    assert sum(0.01 < found.p < 0.1 for found in seen) > 40
+
+
+def test_an_interval_has_the_differences_that_no_test_rejects():
+    """Of nine unequal clusters all exchanges are written down, of what is left of each effect."""
+    rng = np.random.default_rng(2)
+    sizes = np.array([1, 1, 2, 2, 3, 3, 4, 4, 5])
+    clusters = np.repeat(np.arange(9), sizes)
+    one, other = rng.normal(3, 2, len(clusters)), rng.normal(0, 2, len(clusters))
+    low, high = sig.randomization_interval([column(one), column(other)], clusters)
+    signs = np.array(list(itertools.product((-1, 1), repeat=9)))
+    effects = np.bincount(clusters, one - other)
+
+    def p(true):
+        left = effects - true * sizes
+        return (np.abs(signs @ left) >= abs(left.sum()) - 1e-9).mean()
+
+    width = 0.05 * (high - low)
+    assert p(low + width) > 0.05 > p(low - width)
+    assert p(high - width) > 0.05 > p(high + width)
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 6, 40])
+def test_clusters_that_all_agree_have_no_interval_of_width_zero(count):
+    one, other, clusters = column([100.0] * count), column([90.0] * count), np.arange(count)
+    found = sig.difference(one, other, clusters, (0, 100))
+    assert (found.interval is None) == (count < 6) == (found.p > 0.05)
+    if found.interval:
+        assert 0 < found.interval.low < 10 < found.interval.high
+    assert sig.difference(one, one, clusters, (0, 100)).interval is None
+    alone = sig.estimate([[one]], clusters, (0, 100)).interval
+    exact = stats.binomtest(count, count).proportion_ci(method="exact")
+    assert (alone.low, alone.high) == pytest.approx((100 * exact.low, 100), abs=1e-5)
+    assert sig.estimate([[one]], clusters).interval is None
+    runs = sig.estimate([[one] * 2, [other] * 3], clusters, (0, 100))
+    assert (runs.interval is None) == (count < 6)
+
+
+def test_a_few_outputs_with_most_of_the_words_widen_the_interval_of_bleu():
+    """`docs/validity.md` has the share of intervals that miss, by samples and by words."""
+    how = intervals.SETTINGS[2]
+    outputs = intervals.bleu_column(rng := np.random.default_rng(0), intervals.drawn(rng, how))
+    clusters = np.arange(how.outputs)
+    freedom = freedom_of(clusters, outputs.shares)
+    assert 2 < freedom < 4  # of 60 outputs three have 84 % of the words
+    low, high = interval(outputs, clusters)
+    found = sig.estimate([[outputs]], clusters).interval
+    wider = stats.t.ppf(0.975, freedom) / stats.norm.ppf(0.975)
+    assert found.high - found.low == pytest.approx(wider * (high - low), rel=1e-4)
+    both = outputs.less(outputs)
+    assert freedom_of(clusters, both.shares) == pytest.approx(freedom)
+    grouped = column([1.0] * 10, [2] * 9 + [3])
+    assert freedom_of(np.arange(10), grouped.shares) == pytest.approx(1 / (0.25 + 0.25 / 9) - 1)
+    assert intervals.missed(how, trials=60)[1] <= 0.1
 
 
 def test_columns_are_compared_on_what_both_have_a_verdict_on_and_groups_weigh_alike():
