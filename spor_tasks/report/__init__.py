@@ -11,7 +11,7 @@ from pathlib import Path
 
 from spor_tasks.report import browser, leaderboard, page, plots, tables
 from spor_tasks.report.collect import Report, collect, made_of
-from spor_tasks.report.diff import Diff, diff
+from spor_tasks.report.diff import Diff, as_json, diff
 from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import Document, json_text, markdown, save
 from spor_tasks.report.floors import with_floors
@@ -125,6 +125,6 @@ def write_diff(
     changes = diff(before, after)
     if out is not None:
         problems = [problem._asdict() for problem in changes.problems]
-        content = json_text(tasks=changes.tasks, problems=problems)
+        content = json_text(tasks=[*map(as_json, changes.tasks)], problems=problems)
         save(out, {"diff.md": markdown(diff_document(changes)), "diff.json": content})
     return diff_document(changes, most)

@@ -1,25 +1,34 @@
-"""Two runs, sample by sample: which outputs and scores changed, and the document that says so."""
+"""Two runs, sample by sample: which outputs and scores changed, and the document that says so.
+
+The runs are compared as a report compares two arms, on the samples that both have.
+"""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.evaluation.baselines import PREFIX
 from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import clusters_of
+from spor_tasks.report.tables import LEGEND, SHORT_LEGEND, ends
+from spor_tasks.results.comparisons import comparisons
+from spor_tasks.results.evidence import logged_of, resampled
 from spor_tasks.results.grid import Grid, Line, label, p_text
+from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import Record, alone, find
+from spor_tasks.results.tables import by_arm
+
+SIDES = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,26 +62,12 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """The change of one score: both means over the common samples, and how many changed.
-
-    ``p`` is that of :func:`~spor_tasks.results.statistics.randomization_p_values`. A number
-    without samples is NaN.
-    """
-
-    before: float
-    after: float
-    up: int
-    down: int
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
 class TaskDiff:
     """The changes of one task between two runs.
 
     ``samples`` counts those in both runs; ``lost`` and ``gained`` are the ids of those in one run
-    only. ``changes`` are sorted by the change of the first metric, largest first.
+    only. ``rows`` compare the scores, each on the samples that are scored in both runs.
+    ``changes`` are sorted by the change of the first metric, largest first.
     """
 
     task: str
@@ -80,8 +75,13 @@ class TaskDiff:
     samples: int
     lost: tuple[str, ...]
     gained: tuple[str, ...]
-    scores: Mapping[str, Summary]
+    rows: tuple[Comparison, ...]
     changes: tuple[Change, ...]
+
+    def moved(self, row: Comparison) -> tuple[int, int]:
+        """Return by how many samples a row's score gained, and by how many it lost."""
+        gains = [change.scores[row.metric].change for change in self.changes]
+        return sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,15 @@ def diff(before: Path, after: Path) -> Diff:
     tasks = []
     for task in sorted(old.keys() & new.keys()):
         try:
-            tasks.append(_compare(task, old[task], new[task]))
+            found, faults = _compare(task, old[task], new[task])
         except ResultError as error:
             problems.append(Problem("not-compared", error.where or task, error.what))
         except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
             what = f"cannot be compared: {type(error).__name__}: {error}"
             problems.append(Problem("not-compared", task, what))
+        else:
+            tasks.append(found)
+            problems += faults
     if not tasks:
         raise ResultError(
             "no task can be compared",
@@ -132,7 +135,7 @@ def _by_task(results: Iterable[Run]) -> Mapping[str, list[Run]]:
     }
 
 
-def _compare(task: str, old: list[Run], new: list[Run]) -> TaskDiff:
+def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple[Problem, ...]]:
     """Compare one task.
 
     Raises:
@@ -148,24 +151,27 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> TaskDiff:
         raise ResultError(f"{task} has a different test set in {second.file}", where=first.file)
     before, after = _records(first), _records(second)
     common = sorted(before.keys() & after.keys())
+    if not common:
+        raise ResultError(f"{task} has no sample that is in both runs", where=first.file)
+    pairs = [(before[key], after[key]) for key in common]
     scored = first.scores.keys() | second.scores.keys()
     metrics = [
         metric
         for metric in first.spec.reported
         if metric in scored and score_info(metric).totals.is_logged
     ]
-    changes = [_change(before[key], after[key], metrics) for key in common]
-    pairs = [before[key] for key in common], [after[key] for key in common]
-    clusters = clusters_of(record.sample.cluster for record in pairs[0])
-    return TaskDiff(
+    rows, problems = _rows((first, second), pairs, metrics)
+    changes = filter(None, (_change(*pair, metrics) for pair in pairs))
+    found = TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),
         samples=len(common),
         lost=tuple(sorted(before.keys() - after.keys())),
         gained=tuple(sorted(after.keys() - before.keys())),
-        scores={metric: _summary(metric, *pairs, clusters) for metric in metrics},
-        changes=tuple(sorted(filter(None, changes), key=_by_size)),
+        rows=rows,
+        changes=tuple(sorted(changes, key=_by_size)),
     )
+    return found, problems
 
 
 def _records(result: Run) -> dict[str, Record]:
@@ -173,6 +179,55 @@ def _records(result: Run) -> dict[str, Record]:
     if file is None:
         raise ResultError(f"{result.task} has no sample file", where=result.file)
     return {record.sample.id: record for record in file.records()}
+
+
+def _rows(
+    runs: tuple[Run, Run], pairs: Sequence[tuple[Record, Record]], metrics: Sequence[str]
+) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
+    """Return what a report says of two arms with these runs, each score on the samples of its own.
+
+    The runs may differ in everything but the test: only the arms of a row may.
+    """
+    first, by_side = runs[0], [*zip(*pairs, strict=True)]
+    spec = replace(first.spec, arms=SIDES[::-1], gaps=())  # the first arm less the second
+    columns: list[dict[str, Column]] = [{}, {}]
+    for metric in metrics:
+        totals = score_info(metric).totals
+        own = [Column.of([each.scores.get(metric) for each in side], totals) for side in by_side]
+        both = own[0].scored & own[1].scored
+        for of_side, column in zip(columns, own, strict=True):
+            if both.any():
+                of_side[metric] = Column(np.where(both[:, None], column.statistics, np.nan), totals)
+    ids = [record.sample.id for record, _ in pairs]
+    keys = [record.sample.cluster for record, _ in pairs]
+    sides = [
+        replace(
+            run,
+            spec=spec,
+            model=" → ".join(dict.fromkeys(run.model for run in runs)),
+            comparison=first.comparison,
+            adapter=run.adapter and msgspec.structs.replace(run.adapter, arm=side),
+            shown_arm=side,
+            signature=first.signature,
+            training={},
+            scores={metric: column.value for metric, column in of_side.items()},
+            n=len(pairs),
+            documents=first.documents if len(pairs) < (first.documents or 0) else None,
+            logged=logged_of(spec, ids, keys, of_side),
+        )
+        for side, run, of_side in zip(SIDES, runs, columns, strict=True)
+    ]
+    rows, problems = comparisons(resampled(sides))
+    if any(run.n < (run.documents or 0) for run in runs):
+        what = "a trial on a part of the test only, whose numbers say little"
+        problems = (*problems, Problem(TRIAL, first.task, what, lost=False))
+    return tuple(replace(row, **_counts(row)) for row in rows), problems
+
+
+def _counts(row: Comparison) -> dict[str, Any]:
+    """Return the numbers of samples and clusters that a row's score is of."""
+    found = row.difference
+    return {"n": found.n or 0, "clusters": found.clusters} if found else {"n": 0}
 
 
 def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | None:
@@ -191,37 +246,14 @@ def _by_size(change: Change) -> tuple[Any, ...]:
     return *(-abs(scores.change) for scores in change.scores.values()), change.sample
 
 
-def _summary(
-    metric: str, before: list[Record], after: list[Record], clusters: NDArray[np.int64]
-) -> Summary:
-    totals = score_info(metric).totals
-    old, new = (
-        Column.of([record.scores.get(metric) for record in records], totals)
-        for records in (before, after)
-    )
-    changes = new.each - old.each
-    p = math.nan
-    if len(changes):
-        (p,) = statistics.randomization_p_values([(old, new)], clusters)
-    return Summary(
-        before=old.value,
-        after=new.value,
-        up=int(np.sum(changes > 0)),
-        down=int(np.sum(changes < 0)),
-        p=float(p),
-    )
-
-
 # --- As a document --------------------------------------------------------------------------------
-
-
-_SIDES = ("before", "after")
 
 
 def document(changes: Diff, most: int | None = None) -> Document:
     """Return the changes of each task, with the ``most`` changed samples, or all."""
     grids = (grid for task in changes.tasks for grid in _grids(task, most))
-    return Document("Changes between two runs", tuple(grids), problems=changes.problems)
+    title = "Changes between two runs"
+    return Document(title, tuple(grids), LEGEND, changes.problems, SHORT_LEGEND)
 
 
 def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
@@ -232,30 +264,26 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
         f"{task.samples:,} samples in both",
         f"{outputs:,} outputs differ",
         f"{prompts:,} of the changed samples had a different prompt",
-        *(f"{len(ids):,} only {side}" for side, ids in zip(_SIDES, unpaired, strict=True) if ids),
-        *(f"{side}: {run}" for side, run in zip(_SIDES, task.runs, strict=True)),
+        *(f"{len(ids):,} only {side}" for side, ids in zip(SIDES, unpaired, strict=True) if ids),
+        *(f"{side}: {run}" for side, run in zip(SIDES, task.runs, strict=True)),
     ]
-    header = ("metric", *_SIDES, "change", "up", "down", "p")
-    scores = tuple(_summary_line(*each) for each in task.scores.items())
-    yield Grid(task.task, "; ".join(facts), header, scores, (), {})
+    for grid in by_arm(
+        task.rows,
+        more={
+            "p": lambda row: p_text(row.difference.p if row.difference else None),
+            "up": lambda row: f"{task.moved(row)[0]:,}",
+            "down": lambda row: f"{task.moved(row)[1]:,}",
+        },
+    ):
+        yield replace(
+            grid, title=task.task, caption="; ".join(filter(None, [*facts, grid.caption]))
+        )
     if task.changes:
         changes = task.changes[:most]
         lines = tuple(line for change in changes for line in _change_lines(change))
         caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
         names = ("sample", "scores, then outputs before (-) and after (+)")
         yield Grid("Changed samples", caption, names, lines, (), {})
-
-
-def _summary_line(metric: str, summary: Summary) -> Line:
-    return (
-        label(metric),
-        _text(summary.before),
-        _text(summary.after),
-        _text(summary.after - summary.before, "+.2f"),
-        f"{summary.up:,}",
-        f"{summary.down:,}",
-        p_text(summary.p),
-    )
 
 
 def _change_lines(change: Change) -> Iterator[Line]:
@@ -269,5 +297,29 @@ def _change_lines(change: Change) -> Iterator[Line]:
         yield from (("", f"- {before}"), ("", f"+ {after}"))
 
 
-def _text(value: float | None, form: str = ".2f") -> str:
-    return "" if value is None or math.isnan(value) else format(value, form)
+def _text(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.2f}"
+
+
+def as_json(task: TaskDiff) -> dict[str, Any]:
+    """Return the changes of a task, with the numbers of its rows by metric."""
+    scores = {}
+    for row in task.rows:
+        after, before = (cell.mean for cell in row.arms)
+        up, down = task.moved(row)
+        found = row.difference
+        scores[row.metric] = {
+            "before": before,
+            "after": after,
+            "up": up,
+            "down": down,
+            **_counts(row),
+            "documents": row.documents,
+            **{name: getattr(found, name, None) for name in ("value", "p", "mark", "reason")},
+            **ends(found.interval if found else None),
+        }
+    return {
+        **{name: getattr(task, name) for name in ("task", "runs", "samples", "lost", "gained")},
+        "scores": scores,
+        "changes": task.changes,
+    }

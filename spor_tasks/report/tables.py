@@ -19,7 +19,7 @@ LEGEND = (
     "and the best of ten epochs."
 )
 
-_SHORT_LEGEND = (
+SHORT_LEGEND = (
     "As is: neither tuned nor shown examples. [low, high]: 95 % interval. "
     "Difference between the arms: † p < 0.05, ‡ p < 0.01."
 )
@@ -43,7 +43,7 @@ def document(report: Report) -> Document:
         grids=tuple(grid for table in report.tables for grid in grids(table)),
         legend=LEGEND,
         problems=report.problems,
-        short_legend=_SHORT_LEGEND,
+        short_legend=SHORT_LEGEND,
         fields=_FIELDS,
         rows=tuple(number for row in comparisons for number in _numbers(row)),
     )

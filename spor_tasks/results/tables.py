@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
+from types import MappingProxyType
 
 from spor_tasks.metrics.base import score_info
 from spor_tasks.results.grid import (
@@ -29,10 +30,15 @@ _ABOUT_FLOORS = (
 # --- One column for each arm ----------------------------------------------------------------------
 
 
-def by_arm(rows: Sequence[Comparison], part: str = "part") -> Iterator[Grid]:
+def by_arm(
+    rows: Sequence[Comparison],
+    part: str = "part",
+    more: Mapping[str, Callable[[Comparison], Content]] = MappingProxyType({}),
+) -> Iterator[Grid]:
     """Yield the rows with a column for each arm, then floors with a column for each score.
 
-    ``part`` is the header of the parts. A column in which nothing would stand is left out.
+    ``part`` is the header of the parts, and ``more`` are further columns by their headers. A column
+    in which nothing would stand is left out.
     """
     metrics = rows[0].spec.reported
     ordered = sorted(
@@ -40,7 +46,7 @@ def by_arm(rows: Sequence[Comparison], part: str = "part") -> Iterator[Grid]:
         key=lambda row: (row.part or "", metrics.index(row.metric)),
     )
     notes = Notes()
-    columns = dict(_columns(ordered, part, notes))
+    columns = {**dict(_columns(ordered, part, notes)), **more}
 
     def lines(kind: str) -> tuple[Line, ...]:
         return tuple(

@@ -4,28 +4,32 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from spor_tasks import report
 from spor_tasks.core.errors import ResultError
+from spor_tasks.core.sample import Triple
 from spor_tasks.report.diff import Change, Scores
 from spor_tasks.report.document import plain_text
 from spor_tasks.results.grid import p_text
-from tests.support.result_files import SAMPLE, rows_of, write_result, write_rows
+from tests.support.result_files import SAMPLE, edited, rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"
 BEFORE = {"a": ("same", 50.0), "b": ("was", 10.0), "c": ("worse", 80.0), "d": ("", 0.0)}
 AFTER = {"c": ("now", 20.0), "b": ("is", 30.0), "a": ("same", 50.0), "e": ("new", 9.0)}
 
 
-def a_run(folder, outputs, prompt_end=""):
+def a_run(folder, outputs, prompt_end="", *, distinct=False, **settings):
     """Write a run of samples with these outputs and values of PARENT."""
     samples = [replace(SAMPLE, id=name) for name in outputs]
+    if distinct:
+        samples = [replace(each, units=(Triple(each.id, "is", "it"),)) for each in samples]
     texts = ([output] for output, _ in outputs.values())
     rows = rows_of(samples, texts, ({"parent": value} for _, value in outputs.values()))
     for row in rows:
         row["arguments"]["gen_args_0"]["arg_0"] += prompt_end
-    return write_rows(folder / "results_1.json", rows, task=TASK)
+    return write_rows(folder / "results_1.json", rows, task=TASK, **settings)
 
 
 @pytest.mark.parametrize(
@@ -49,16 +53,17 @@ def test_the_largest_change_comes_first(runs, tmp_path):
         Change("c", ("worse",), ("now",), {"parent": Scores(80.0, 20.0)}, prompted_alike=True),
         Change("b", ("was",), ("is",), {"parent": Scores(10.0, 30.0)}, prompted_alike=True),
     )
-    summary = task.scores["parent"]
-    assert (summary.before, summary.after) == pytest.approx((140 / 3, 100 / 3))
+    (row,) = task.rows
+    assert [cell.mean for cell in row.arms] == pytest.approx([100 / 3, 140 / 3])
     # however +20 and -60 are exchanged, their sum is at least as far from 0 as it is
-    assert (summary.up, summary.down, summary.p) == (1, 1, 1.0)
+    assert (*task.moved(row), row.difference.p) == (1, 1, 1.0)
+    assert (row.n, row.documents) == (3, 4)
     assert not found.problems
     (task,) = report.diff(runs[0], a_run(tmp_path / "three", AFTER, " Please.")).tasks
     assert not any(change.prompted_alike for change in task.changes)
     (task,) = report.diff(runs[0], runs[0]).tasks
     assert (task.changes, task.lost, task.gained) == ((), (), ())
-    assert task.scores["parent"].p == 1.0
+    assert task.rows[0].difference.p == 1.0
 
 
 def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path):
@@ -70,10 +75,59 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path):
     assert "the same scores" in plain_text(report.write_diff(one, two))
     (task,) = report.diff(one, unscored).tasks
     assert task.changes[0].scores["parent"] == Scores(50.0, None)
-    summary = task.scores["parent"]
-    assert (summary.before, summary.up, summary.down) == (50.0, 0, 0)
-    assert math.isnan(summary.after)
-    assert math.isnan(summary.p)
+    (row,) = task.rows
+    assert (row.n, row.difference, task.moved(row)) == (0, None, (0, 0))
+
+
+def test_a_diff_says_what_a_report_of_two_arms_says(tmp_path):
+    """Each score is of the samples that are scored in both runs, whatever the runs are."""
+    rng = np.random.default_rng(0)
+    values = {str(number): rng.uniform(20, 80) for number in range(40)}
+    before = {name: ("was", value) for name, value in values.items()} | {"3": ("was", None)}
+    after = {name: ("is", value + rng.normal(5, 9)) for name, value in values.items()}
+    after["7"] = ("is", None)
+    one, two = (
+        a_run(tmp_path / folder, outputs, distinct=True, arm=arm)
+        for folder, outputs, arm in (("1", before, "combination"), ("2", after, "atom"))
+    )
+    (row,) = (row for row in report.collect([one, two]).rows if row.metric == "parent")
+    (task,) = report.diff(one, two).tasks
+    (found,) = task.rows
+    assert found.difference == row.difference
+    assert found.difference.mark
+    assert (found.n, found.clusters) == (38, 38)
+    both = [name for name in values if name not in {"3", "7"}]
+    means = [np.mean([side[name][1] for name in both]) for side in (after, before)]
+    assert [cell.mean for cell in found.arms] == pytest.approx(means)
+    assert found.difference.value == pytest.approx(means[0] - means[1])
+    other = a_run(tmp_path / "3", after, " Please.", distinct=True, arm=None, model="other")
+    (task,) = report.diff(one, other).tasks
+    assert task.rows[0].difference.p == row.difference.p
+    printed = plain_text(report.write_diff(one, other))
+    assert f"{found.difference.value:+.2f}{found.difference.mark}" in printed
+
+
+def test_sixteen_samples_have_no_mark_and_a_part_of_a_test_is_a_trial(tmp_path, spor):
+    runs = [
+        a_run(tmp_path / side, {str(n): (side, more + n) for n in range(16)}, distinct=True)
+        for side, more in (("before", 40.0), ("after", 50.0))
+    ]
+    printed = spor(f"report --diff {runs[0]} {runs[1]} --out {tmp_path / 'out'}")
+    assert "no mark: fewer than 30 different inputs" in printed
+    assert "+10.00 [" in printed
+    assert "trial" not in printed
+    for run in runs:
+        with edited(run) as content:
+            content["n-samples"][TASK]["original"] = 200
+    printed = spor(f"report --diff {runs[0]} {runs[1]} --out {tmp_path / 'out'}")
+    assert "16 of 200: a trial" in printed
+    written = json.loads((tmp_path / "out" / "diff.json").read_text())
+    assert [problem["kind"] for problem in written["problems"]] == ["trial"]
+    (task,) = written["tasks"]
+    score = task["scores"]["parent"]
+    assert (score["n"], score["clusters"], score["documents"], score["mark"]) == (16, 16, 200, "")
+    assert score["p"] < 0.001 < score["low"] < 10 == score["value"] < score["high"] <= 100
+    assert score["after"] - score["before"] == 10
 
 
 def test_some_changes_are_printed_and_all_written(runs, tmp_path, spor):
