@@ -32,6 +32,7 @@ from tests.support.classifiers import save_bert
 from tests.support.rows import write_rows
 from tests.support.tiny_bases import save_base
 from tests.support.whole_runs import whole_set, write_whole
+from training.lora import TrainingResult
 
 COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1", "discussions/1"))
 MINI = "spor_systematicity_mini"
@@ -248,6 +249,31 @@ def test_each_command_that_is_printed_works(command, chain, printed, filled, req
         (line,) = re.findall("^next: (.*)$", capsys.readouterr().err, re.MULTILINE)
         words = [filled(word) for word in shlex.split(line)]
     assert run(words, monkeypatch) == 0, words
+
+
+@pytest.mark.parametrize(
+    ("settings", "arguments"),
+    [
+        ("output=new", "pretrained=base,peft=new"),
+        (
+            "output=new model.revision=v2 model.quantization=nf4",
+            "pretrained=base,revision=v2,quantization=nf4,peft=new",
+        ),
+        ("output=new method=full model.revision=v2", "pretrained=new"),
+        (f"{COARSE.removeprefix(TRAIN)} output=new", "pretrained=base,peft=new,tokenizer=new"),
+        ("output=a,b", '{"pretrained": "base", "peft": "a,b"}'),
+    ],
+)
+def test_what_was_trained_is_loaded_whole(settings, arguments, printed, monkeypatch, capsys):
+    prepare(TRAIN, monkeypatch)
+    trained = TrainingResult(Path(), (1.0,), 1, 1, 1.0)
+    monkeypatch.setattr(
+        "training.lora.train", lambda config: replace(trained, folder=config.output)
+    )
+    assert commands.run([*TRAIN.split(), *settings.split()]) == 0
+    words = shlex.split(capsys.readouterr().err.splitlines()[-1])
+    assert words[words.index("--model_args") + 1] == arguments
+    assert printed == ["__main__ 1"]
 
 
 def test_words_that_are_easily_lost(capsys):
