@@ -262,7 +262,7 @@ def test_tasks_refuse_what_hf_has_loaded(checkpoint, lora, tmp_path):
 # --- Embeddings and tokenizer ---------------------------------------------------------------------
 
 
-@pytest.fixture(params=["llama", "gpt2", "t5", "bart"])
+@pytest.fixture(params=some(["llama", "t5", "gpt2", "bart"], 2))
 def wide(request, tmp_path):
     """Return the folder of a base with more embeddings than its tokenizer has tokens."""
     torch.manual_seed(0)
@@ -338,10 +338,8 @@ def test_embeddings_grow_for_tokens_that_were_added(checkpoint, tmp_path):
 def rwkv(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rwkv")
     torch.manual_seed(0)
-    sizes = {"hidden_size": 32, "attention_hidden_size": 32, "num_hidden_layers": 2}
-    ids = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
-    config = transformers.AutoConfig.for_model("rwkv", vocab_size=259, **sizes, **ids)
-    model = AUTO[False].from_config(config)
+    sizes = TINY | {"vocab_size": 259, "attention_hidden_size": 32}
+    model = AUTO[False].from_config(transformers.AutoConfig.for_model("rwkv", **sizes))
     for parameter in model.parameters():
         parameter.data.mul_(15 if parameter.dim() > 1 else 1)
     model.save_pretrained(folder)
@@ -371,8 +369,6 @@ def test_what_a_batch_would_change_is_read_alone(kind, checkpoint, rwkv, tmp_pat
     assert warned == (kind != "none")
     assert batched.batch_size == (6 if kind == "none" else 1)
     assert batched.get_model_info()["reads_alone"] == (kind != "none")
-    if is_tuned:
-        assert swap_adapter(batched, None) is False  # peft cannot remove it
 
 
 def test_a_swapped_adapter_is_read_alone_too(checkpoint, tmp_path):
