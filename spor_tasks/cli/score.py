@@ -27,8 +27,8 @@ Score a file of outputs, without lm-eval, as in
 
   spor score FILE --metric parent --corpus webnlg --interval
 
-FILE is JSON Lines, plain or gzipped, or `-` for standard input. Each line is a sample in the
-published fields with its `output`:
+FILE is JSON Lines or a JSON list, plain or gzipped, or `-` for standard input. Each line is a
+sample in the published fields with its `output`:
 
   {"data": [["Ada", "born in", "Low"]], "texts": ["Ada was born in Low."], "output": "Low is hers."}
 
@@ -39,7 +39,8 @@ its name, as in `spor score --corpus totto --help`."""
 
 _FORMATS = {
     "read_outputs": "a .json file of the published format",
-    "read_references": "a .txt file, a sentence a line, for the samples of --references",
+    "read_references": "a .txt file, a sentence a line, or rows with `output` alone, for the "
+    "samples of --references",
     "read_labelled": "lines with a `text` and a value for each aspect",
 }
 """What else FILE may be, if a corpus has the reader of this name."""

@@ -47,7 +47,7 @@ def add(commands: Commands) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="your corpus, a JSON Lines file; or aspects and their values, a YAML file",
+        help="your corpus, JSON Lines or a JSON list; or aspects and their values, a YAML file",
     )
     make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     make.add_argument(
