@@ -3,6 +3,7 @@
 A gateway may report an error with the status 200, and a filter leaves no text, or a part of one.
 """
 
+import logging
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,12 +15,15 @@ from lm_eval.api.instance import Instance
 
 from spor_tasks.core.visible import visible
 
+_log = logging.getLogger(__name__)
+
 # With these a text is whole, or as long as it may be.
 _WHOLE = frozenset(("stop", "eos", "eos_token", "stop_sequence", "end_turn"))
 _LONGEST = frozenset(("length", "max_tokens"))
 _SHOWN = 200  # characters of what a server sent
 
-_asked: ContextVar[int] = ContextVar("asked")  # the prompts of the request that is answered
+# How many prompts the request has that is answered; 0 if a model makes its requests by itself.
+_asked: ContextVar[int] = ContextVar("asked", default=0)
 
 
 class Failed(str):
@@ -85,7 +89,7 @@ def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:  # no
             index = choice.get("index")
             of_prompt.setdefault(index if isinstance(index, int) else number, choice)
     texts = []
-    for number in range(_asked.get()):
+    for number in range(_asked.get() or max(1, len(of_prompt))):
         text, why = None, "missing" if has_choices else "error"
         if number in of_prompt:
             text, why = read(of_prompt[number])
@@ -95,6 +99,7 @@ def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:  # no
             think_end_token=getattr(model, "think_end_token", None),
         )
         if why:
+            _log.warning("%s: the server sent %s", why, visible(outputs)[:_SHOWN])
             text = Failed(text)
             text.why = why
         texts.append(text)
