@@ -33,6 +33,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows, read_text
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
+from spor_tasks.core.foreign import guarded
 from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.corpora.compmctg.outputs import TEXT
@@ -240,7 +241,11 @@ def _fit(
 ) -> tuple[float, ...]:
     """Train the model; return the accuracy on the held-out texts after each epoch."""
     parts = math.ceil(settings["batch_size"] / settings["micro_batch"])
-    with tempfile.TemporaryDirectory() as folder, enough_memory("training", _LESS_MEMORY):
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        guarded(type(model).__name__),
+        enough_memory("training", _LESS_MEMORY),
+    ):
         arguments = TrainingArguments(
             folder,
             num_train_epochs=settings["epochs"],
@@ -318,7 +323,7 @@ def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) 
             config.base, trust_remote_code=False, ignore_mismatched_sizes=True, **named
         )
         tokenizer = AutoTokenizer.from_pretrained(config.base, trust_remote_code=False)
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # code of any family
         raise ConfigError(f"cannot be loaded: {error}", where=config.base) from error
     if tokenizer.pad_token is None:  # as of GPT-2
         tokenizer.pad_token = tokenizer.eos_token

@@ -13,6 +13,7 @@ import msgspec
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_json
 from spor_tasks.core.folders import MANIFEST, read_manifest
+from spor_tasks.core.foreign import in_words
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights, find_folder
 from spor_tasks.harness.backends import MODEL_TYPE
@@ -166,15 +167,15 @@ def loading(name: str, remedy: str) -> Iterator[None]:
     """
     try:
         yield
-    except SporError:
+    except (SporError, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as error:  # for a damaged file they raise errors of many kinds
+    except BaseException as error:  # for a damaged file they raise errors of many kinds
         if is_about_code(error):
             raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
         if isinstance(error, ModuleNotFoundError) and error.name:
             what = f"needs the package {error.name}, which is not installed"
             raise ConfigError(what, where=name, remedy=_EXTRAS) from error
-        what = f"{type(error).__name__}: {error}"
+        what = in_words(error)
         if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
             what = "its weights are a pickle with more than tensors, which could run code"
         what = f"{_architecture(name)}cannot be loaded: {what}"
@@ -208,10 +209,12 @@ def running(model: object, remedy: str = _OTHER) -> Iterator[None]:
     """
     try:
         yield
-    except (SporError, OSError):  # a full disk is no fault of a model
+    except (SporError, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as error:  # code of some 400 families, and of peft
-        what = f"{class_name(model)} raised {type(error).__name__}: {error}"
+    except BaseException as error:  # code of some 400 families, and of peft
+        if isinstance(error, OSError) and error.errno:
+            raise  # of the system, such as a full disk
+        what = f"{class_name(model)} raised {in_words(error)}"
         raise ConfigError(what, remedy=remedy) from error
 
 
@@ -223,7 +226,7 @@ OWN_CODE_REMEDY = (
 )
 
 
-def is_about_code(error: Exception) -> bool:
+def is_about_code(error: BaseException) -> bool:
     """Return whether transformers asks for permission to run a checkpoint's own code."""
     return "trust_remote_code" in str(error)
 

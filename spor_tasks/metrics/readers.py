@@ -14,7 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError, CorpusError, SporError
+from spor_tasks.core.foreign import guarded
 from spor_tasks.core.weights import digest_weights, find_folder
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.learned import ClassifierInput
@@ -22,7 +23,6 @@ from spor_tasks.metrics.learned import ClassifierInput
 try:
     import torch
     import transformers
-    from safetensors import SafetensorError
 except ImportError as error:
     raise ConfigError(
         f"a classifier needs a package that is not installed: {error.name}",
@@ -164,7 +164,9 @@ def checkpoint_of(
     chosen = device_of(device)
     try:
         model, tokenizer, missing = load()
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+    except SporError:
+        raise
+    except Exception as error:  # code of any family
         raise ConfigError(
             f"the model cannot be loaded: {error}", where=name, remedy=remedy
         ) from error
@@ -213,7 +215,7 @@ class Reader:
         for start in range(0, len(by_length), batch_size):
             batch = by_length[start : start + batch_size]
             inputs = tokenizer.pad([encoded[i] for i in batch], return_tensors="pt")
-            with torch.inference_mode():
+            with guarded(type(model).__name__), torch.inference_mode():
                 of_batch = self.answer(model, inputs.to(device))
             for number, answer in zip(batch, of_batch, strict=True):
                 answers[number] = answer

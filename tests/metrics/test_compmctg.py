@@ -89,6 +89,17 @@ def test_perplexities(tmp_path, printed, rows):
     assert judge(metric, past, text).values == {"mctg_ppl": None}
 
 
+def test_an_error_of_a_judges_own_code_names_its_class(tmp_path, monkeypatch):
+    def fail(**_):
+        raise KeyError("theirs")
+
+    metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu")
+    monkeypatch.setattr(metric.model.checkpoint.model, "forward", fail)
+    with pytest.raises(ConfigError, match="KeyError: 'theirs'") as error:
+        judge(metric, requesting(tense="Past"), "It was")
+    assert error.value.where == "GPT2LMHeadModel"
+
+
 PREFIX = "The pizza"
 
 

@@ -89,6 +89,8 @@ def test_an_error_of_a_models_own_code_is_a_line_with_its_class(
     lines += [said(tune), said(lambda: tune(PACKED))]
     what = r"LlamaForCausalLM (raised|cannot be loaded:) KeyError: .*a key of theirs.*\n  .+"
     assert all(re.search(what, line) for line in lines)
+    error = SystemExit(0)
+    assert "LlamaForCausalLM" in said(tune)
     error = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         tune(PACKED)
