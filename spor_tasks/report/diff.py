@@ -5,30 +5,24 @@ The runs are compared as a report compares two arms, on the samples that both ha
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-import numpy as np
-
 from spor_tasks.core.errors import ResultError
 from spor_tasks.evaluation.baselines import PREFIX
-from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import LEGEND, SHORT_LEGEND, ends
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import logged_of, resampled
 from spor_tasks.results.grid import Grid, Line, label, p_text
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import Record, alone, find
+from spor_tasks.results.side_by_side import SIDES, side_by_side
 from spor_tasks.results.tables import by_arm
-
-SIDES = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +141,9 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple
             files = ", ".join(str(run.file) for run in runs)
             raise ResultError(f"there are several runs of {task} ({files}); give one file")
     (first,), (second,) = old, new
-    if first.signature["test_sha256"] != second.signature["test_sha256"]:
-        raise ResultError(f"{task} has a different test set in {second.file}", where=first.file)
+    for fact, name in (("test_sha256", "test set"), ("version", "version")):
+        if first.signature[fact] != second.signature[fact]:
+            raise ResultError(f"{task} has a different {name} in {second.file}", where=first.file)
     before, after = _records(first), _records(second)
     common = sorted(before.keys() & after.keys())
     if not common:
@@ -160,7 +155,10 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple
         for metric in first.spec.reported
         if metric in scored and score_info(metric).totals.is_logged
     ]
-    rows, problems = _rows((first, second), pairs, metrics)
+    rows, problems = side_by_side((first, second), pairs, metrics)
+    if any(run.n < (run.documents or 0) for run in (first, second)):
+        what = "a trial on a part of the test only, whose numbers say little"
+        problems = (*problems, Problem(TRIAL, task, what, lost=False))
     changes = filter(None, (_change(*pair, metrics) for pair in pairs))
     found = TaskDiff(
         task=task,
@@ -179,55 +177,6 @@ def _records(result: Run) -> dict[str, Record]:
     if file is None:
         raise ResultError(f"{result.task} has no sample file", where=result.file)
     return {record.sample.id: record for record in file.records()}
-
-
-def _rows(
-    runs: tuple[Run, Run], pairs: Sequence[tuple[Record, Record]], metrics: Sequence[str]
-) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
-    """Return what a report says of two arms with these runs, each score on the samples of its own.
-
-    The runs may differ in everything but the test: only the arms of a row may.
-    """
-    first, by_side = runs[0], [*zip(*pairs, strict=True)]
-    spec = replace(first.spec, arms=SIDES[::-1], gaps=())  # the first arm less the second
-    columns: list[dict[str, Column]] = [{}, {}]
-    for metric in metrics:
-        totals = score_info(metric).totals
-        own = [Column.of([each.scores.get(metric) for each in side], totals) for side in by_side]
-        both = own[0].scored & own[1].scored
-        for of_side, column in zip(columns, own, strict=True):
-            if both.any():
-                of_side[metric] = Column(np.where(both[:, None], column.statistics, np.nan), totals)
-    ids = [record.sample.id for record, _ in pairs]
-    keys = [record.sample.cluster for record, _ in pairs]
-    sides = [
-        replace(
-            run,
-            spec=spec,
-            model=" → ".join(dict.fromkeys(run.model for run in runs)),
-            comparison=first.comparison,
-            adapter=run.adapter and msgspec.structs.replace(run.adapter, arm=side),
-            shown_arm=side,
-            signature=first.signature,
-            training={},
-            scores={metric: column.value for metric, column in of_side.items()},
-            n=len(pairs),
-            documents=first.documents if len(pairs) < (first.documents or 0) else None,
-            logged=logged_of(spec, ids, keys, of_side),
-        )
-        for side, run, of_side in zip(SIDES, runs, columns, strict=True)
-    ]
-    rows, problems = comparisons(resampled(sides))
-    if any(run.n < (run.documents or 0) for run in runs):
-        what = "a trial on a part of the test only, whose numbers say little"
-        problems = (*problems, Problem(TRIAL, first.task, what, lost=False))
-    return tuple(replace(row, **_counts(row)) for row in rows), problems
-
-
-def _counts(row: Comparison) -> dict[str, Any]:
-    """Return the numbers of samples and clusters that a row's score is of."""
-    found = row.difference
-    return {"n": found.n or 0, "clusters": found.clusters} if found else {"n": 0}
 
 
 def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | None:
@@ -267,17 +216,15 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
         *(f"{len(ids):,} only {side}" for side, ids in zip(SIDES, unpaired, strict=True) if ids),
         *(f"{side}: {run}" for side, run in zip(SIDES, task.runs, strict=True)),
     ]
-    for grid in by_arm(
-        task.rows,
-        more={
-            "p": lambda row: p_text(row.difference.p if row.difference else None),
-            "up": lambda row: f"{task.moved(row)[0]:,}",
-            "down": lambda row: f"{task.moved(row)[1]:,}",
-        },
-    ):
-        yield replace(
-            grid, title=task.task, caption="; ".join(filter(None, [*facts, grid.caption]))
-        )
+    further: Mapping[str, Callable[[Comparison], str]] = {
+        "p": lambda row: p_text(row.difference.p if row.difference else None),
+        "up": lambda row: f"{task.moved(row)[0]:,}",
+        "down": lambda row: f"{task.moved(row)[1]:,}",
+    }
+    none = Grid(task.task, "", ("metric",), (), (), {})
+    for grid in by_arm(task.rows, more=further) if task.rows else [none]:
+        caption = "; ".join(filter(None, [*facts, grid.caption]))
+        yield replace(grid, title=task.task, caption=caption)
     if task.changes:
         changes = task.changes[:most]
         lines = tuple(line for change in changes for line in _change_lines(change))
@@ -313,8 +260,7 @@ def as_json(task: TaskDiff) -> dict[str, Any]:
             "after": after,
             "up": up,
             "down": down,
-            **_counts(row),
-            "documents": row.documents,
+            **{name: getattr(row, name) for name in ("n", "clusters", "documents")},
             **{name: getattr(found, name, None) for name in ("value", "p", "mark", "reason")},
             **ends(found.interval if found else None),
         }

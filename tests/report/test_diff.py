@@ -107,6 +107,16 @@ def test_a_diff_says_what_a_report_of_two_arms_says(tmp_path):
     assert f"{found.difference.value:+.2f}{found.difference.mark}" in printed
 
 
+def test_outputs_without_a_score_are_compared_too(tmp_path):
+    one, two = (
+        write_rows(tmp_path / f"results_{text}.json", rows_of([SAMPLE], [[text]], [{}]), task=TASK)
+        for text in ("was", "is")
+    )
+    (found,) = report.diff(one, two).tasks
+    assert (found.rows, len(found.changes)) == ((), 1)
+    assert "+ is" in plain_text(report.write_diff(one, two))
+
+
 def test_sixteen_samples_have_no_mark_and_a_part_of_a_test_is_a_trial(tmp_path, spor):
     runs = [
         a_run(tmp_path / side, {str(n): (side, more + n) for n in range(16)}, distinct=True)
@@ -160,6 +170,9 @@ def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
     write_result(tmp_path / "one" / "results_4.json", seed=1)
     with pytest.raises(ResultError, match=r"several runs of .*; give one file"):
         report.diff(tmp_path / "one", runs[1])
+    other = a_run(tmp_path / "four", AFTER, version=2.0)
+    with pytest.raises(ResultError, match="has a different version"):
+        report.diff(runs[1], other)
     runs[1].write_text(runs[1].read_text().replace("b" * 64, "c" * 64))
     with pytest.raises(ResultError, match="has a different test set"):
         report.diff(*runs)
