@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spor_tasks.results import evidence
+from spor_tasks.results.clusters import freedom_of
 from spor_tasks.results.evidence import SystemPair, over_seeds, same_samples, scale_of
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
@@ -173,7 +174,7 @@ def _cell(runs: _Runs, metric: str, name: str, command: str) -> Cell:
         runs=tuple(scored),
         interval=evidence.interval(scored, metric),
         reason="; ".join(runs.left_out) or None,
-        notes=tuple(dict.fromkeys(_notes(scored))),
+        notes=tuple(dict.fromkeys((*_notes(scored), *_on_sizes(scored, metric)))),
         counts=tuple(counts),
     )
 
@@ -198,6 +199,16 @@ def _notes(results: Sequence[Run]) -> Iterator[str]:
     empty = statistics.fmean(result.scores.get("empty", 0.0) for result in results)
     if empty > 0:
         yield f"{empty:.1f} % of the outputs are empty"
+
+
+def _on_sizes(results: Sequence[Run], metric: str) -> Iterator[str]:
+    """Yield that a few outputs count for most of a score, such as those with most of the words."""
+    if samples := same_samples(results, metric):
+        column = samples.columns[metric]
+        shares = column.scored.astype(np.float64), column.shares
+        alike, equal = (1 + freedom_of(samples.clusters, each) for each in shares)
+        if equal < min(FEWEST_CLUSTERS, alike / 2):
+            yield f"a few outputs count most: they say as much as {equal:.0f} equal clusters would"
 
 
 def _difference(row: Comparison, metric: str, arms: Sequence[Cell]) -> Estimate:

@@ -143,6 +143,22 @@ def test_a_prior_on_known_entities_is_seen(prior, tmp_path):
     assert (difference.interval.low > 0) == (difference.p < 0.01) == (prior > 0)
 
 
+@pytest.mark.parametrize(("long", "noted"), [(20, False), (2000, True)])
+def test_a_few_outputs_with_most_of_the_words_are_named_beside_the_score(long, noted, tmp_path):
+    """Of forty outputs three are long; BLEU is of all words."""
+    lengths = np.array([long] * 3 + [20] * 37)[:, None] - np.arange(4)
+    for seed in (0, 1):
+        found = lengths - lengths // (3 + seed)
+        values = np.hstack([found, lengths, lengths[:, :1], lengths[:, :1]]).tolist()
+        write(tmp_path, str(seed), {"totto_bleu": values}, seed=seed)
+    runs = [
+        replace(run, spec=replace(run.spec, reported=("totto_bleu",)))
+        for run in collect([tmp_path]).runs
+    ]
+    (row,), _ = comparisons(with_samples(runs)[0])
+    assert any("as 4 equal clusters" in note for note in row.arms[0].notes) == noted
+
+
 def test_runs_on_different_samples_have_no_samples_in_common(runs):
     logged = [Logged((*ids,), np.array([0, 0]), {}, ("one", "one")) for ids in ("ab", "ab", "ac")]
     first, second, other = (replace(runs[0], logged=each) for each in logged)
