@@ -96,7 +96,7 @@ def test_an_error_of_a_judges_own_code_names_its_class(tmp_path, monkeypatch):
     metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu")
     monkeypatch.setattr(metric.model.checkpoint.model, "forward", fail)
     with pytest.raises(ConfigError, match="KeyError: 'theirs'") as error:
-        judge(metric, requesting(tense="Past"), "It was")
+        judge(metric, requesting(tense="Past"), "It was a day like any other in the town")
     assert error.value.where == "GPT2LMHeadModel"
 
 
