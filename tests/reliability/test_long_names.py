@@ -64,8 +64,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_loading(more, monkeypa
     Path("file").touch()
     for out in (f"{'r' * 250}.json", "d" * 256, "file/runs", "file/runs.json"):
         assert cli.main(["eval", *DUMMY, "--tasks", MINI, "--output_path", out, *more]) == 2
-        (line, *_) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"error: {out.partition('/')[0]}")
+        assert f"\nerror: {out.partition('/')[0]}" in f"\n{capsys.readouterr().err}"
 
 
 def test_tasks_have_names_that_samples_can_be_named_after(capsys):
