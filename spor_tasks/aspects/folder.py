@@ -13,7 +13,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
-from spor_tasks.core.files import read_bytes, write_rows, writing
+from spor_tasks.core.files import open_file, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import jsonl
@@ -107,14 +107,16 @@ def _describe(samples: Sequence[Sample]) -> dict[str, Any]:
 
 def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:
     try:
-        content = read_bytes(path)
+        with open_file(path) as file:
+            actual, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
+            file.seek(0)
+            content = file.read() if actual == sha256 else b""
     except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=path) from error
-    actual = hashlib.sha256(content).hexdigest()
     if actual != sha256:
         raise CorpusError(
             f"is not the file that {MANIFEST} describes: its SHA-256 is {actual}, not {sha256}"
-            f" ({len(content):,} bytes)",
+            f" ({length:,} bytes)",
             where=path,
             remedy="It may be truncated or edited. Build the sets again.",
         )

@@ -38,6 +38,9 @@ LIST_BYTES = 256_000_000
 TEXT_BYTES = 1_000_000
 """The largest file of settings that is read."""
 
+JSON_BYTES = 100_000_000
+"""The largest file that is read as one JSON value."""
+
 INSTALL_AGAIN = "This file belongs to the package: install spor-tasks again."
 """The remedy for a damaged data file of this package."""
 
@@ -90,16 +93,6 @@ def open_file(path: Path, block: int = DEFAULT_BUFFER_SIZE) -> BufferedReader:
         raise OSError(f"{error} in its name") from error
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular file.
-
-    Raises:
-        OSError: it cannot be read, or is not a regular file.
-    """
-    with open_file(path) as file:
-        return file.read()
-
-
 def read_text(path: Path) -> str:
     """Return the text of a file that people write, such as a config.
 
@@ -124,12 +117,20 @@ def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]
         SporError: of the type ``kind``: the file cannot be read, or is not a JSON object.
     """
     try:
-        value = json.loads(read_bytes(path))
+        with open_file(path) as file:
+            value = json.loads(_all_of(file))
     except (OSError, ValueError, RecursionError) as error:
         raise kind(f"cannot be read: {error}", where=path) from error
     if not isinstance(value, dict):
         raise kind("is not a JSON object", where=path)
     return value
+
+
+def _all_of(file: BufferedReader) -> bytes:
+    size = os.fstat(file.fileno()).st_size
+    if size > JSON_BYTES:
+        raise OSError(f"it is longer than {JSON_BYTES:,} bytes")
+    return file.read(size)
 
 
 def read_packaged(path: Path) -> Any:  # noqa: ANN401 - any JSON value
@@ -307,7 +308,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         if fcntl:  # a copy of the descriptor has the lock too
             until_renamed.callback(os.close, os.dup(descriptor))
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with open(new, "wb", opener=lambda *_: descriptor) as file:
                 yield file
                 file.flush()
                 os.fsync(descriptor)

@@ -3,44 +3,50 @@
 from typing import Any
 
 import yaml
+from yaml.composer import ComposerError
 
 from spor_tasks.core.errors import ConfigError
 
-# The errors of PyYAML for a bad value, such as `2024-13-01` or `!!bool maybe`.
-_FAULTS = (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError)
+# The errors of PyYAML for a bad value, such as `2024-13-01`, `!!bool maybe` or a date in year 0.
+_FAULTS = (
+    *(yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError),
+    *(RecursionError, ArithmeticError),
+)
 
-_MOST_VALUES = 100_000  # a few lines of aliases of aliases stand for more than any memory holds
+_MOST_VALUES = 100_000
+_LONGEST_NUMBER = 100  # in characters; one of many digits, or sixtieths, takes minutes to read
+_NUMBERS = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "timestamp")}
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads no more than stands in the file: no aliases, which stand for what is elsewhere."""
+
+    values = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:  # noqa: ANN401
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+        self.values += 1
+        node = None
+        if isinstance(event, yaml.AliasEvent):
+            fault = "it has an alias: write out the values that it stands for"
+        elif self.values > _MOST_VALUES:
+            fault = f"it has {self.values:,} values, more than {_MOST_VALUES:,}"
+        else:
+            node = super().compose_node(parent, index)
+            if not (node and node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER):
+                return node
+            fault = f"it has a number of more than {_LONGEST_NUMBER} characters"
+        raise ComposerError(None, None, fault, event.start_mark)
 
 
 def parse(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     """Return the content of a YAML text.
 
     Raises:
-        ConfigError: it is not valid YAML, or has too many values with all aliases written out.
+        ConfigError: it is not valid YAML, has an alias or a number without end, or has too many
+            values.
     """
     try:
-        value = yaml.safe_load(text)
-        values = _count(value, {})
+        return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
     except _FAULTS as error:
         raise ConfigError(f"is not valid YAML: {error}", where=where) from error
-    if values > _MOST_VALUES:
-        raise ConfigError(
-            f"has {values:,} values with its aliases written out, more than {_MOST_VALUES:,}",
-            where=where,
-        )
-    return value
-
-
-def _count(value: object, counts: dict[int, int]) -> int:
-    """Return the number of values in a value; ``counts`` has those of earlier ones, by id."""
-    if id(value) in counts:
-        return counts[id(value)]
-    match value:
-        case dict():
-            inner: tuple[object, ...] = (*value, *value.values())
-        case list() | tuple() | set():
-            inner = tuple(value)
-        case _:
-            inner = ()
-    counts[id(value)] = 1 + sum(_count(each, counts) for each in inner)
-    return counts[id(value)]

@@ -3,13 +3,13 @@
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError, MissingError
-from spor_tasks.core.files import open_file
+from spor_tasks.core.files import ROW_BYTES, open_file
 from spor_tasks.core.sample import Sample
 
 _BLOCK = 2**20  # bytes to read at once
@@ -71,7 +71,8 @@ class FileSamples(Sequence[Sample]):
         start = 0
         try:
             with open_file(self.path, _BLOCK) as file:
-                for number, line in enumerate(file, start=1):
+                lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
+                for number, line in enumerate(lines, start=1):
                     if line.strip():
                         yield number, start, line
                     start += len(line)

@@ -4,8 +4,10 @@ A file of a repository is verified by its git blob id, ToTTo's archive by its SH
 """
 
 import hashlib
+import io
 import os
 import shutil
+import time
 import tomllib
 import zlib
 from collections import Counter
@@ -13,17 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 from urllib.parse import quote, urlsplit
 from zipfile import BadZipFile, ZipFile
 
 from spor_tasks.core import folders
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError, MissingError
-from spor_tasks.core.files import atomic_write, open_file, read_bytes
+from spor_tasks.core.files import atomic_write, open_file
 
 _CONNECTIONS = 8
 _SECONDS = 30  # without data, after which a connection is closed
@@ -62,7 +64,7 @@ class _Source:
 
 
 class SourceFile(NamedTuple):
-    """A data file of a commit, with its git blob id.
+    """A data file of a commit, with its git blob id and its size, where that is known.
 
     This package reads the ``needed`` files. It reads an ``optional`` file if it is there, and
     another file, or nothing, otherwise. A ``rebuilt`` file is never fetched: it is computed from
@@ -72,6 +74,7 @@ class SourceFile(NamedTuple):
     path: str
     blob: str
     role: str
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,15 +92,21 @@ class Repository(_Source):
         """Return the paths of the commit's files below ``folder``, sorted."""
         return tuple(path for path in self.files() if path.startswith(f"{folder}/"))
 
-    def read_published(self, path: str, folder: Path | None = None) -> bytes:
+    def read_published(
+        self, path: str, folder: Path | None = None, place: Path | None = None
+    ) -> bytes:
         """Return the content of a file of the commit; ``folder`` is :meth:`data_dir` by default.
+
+        ``place`` is where the file lies, if not there under its own path.
 
         Raises:
             CorpusError: it is missing, cannot be read, or is not the published file.
         """
-        place = (folder or self.data_dir()) / path
+        place = place or (folder or self.data_dir()) / path
         try:
-            content = read_bytes(place)
+            with open_file(place) as file:  # one byte too many is another file too
+                size = self.files()[path].size or os.fstat(file.fileno()).st_size
+                content = file.read(size + 1)
         except OSError as error:
             what = f"is missing or cannot be read: {error.strerror}"
             kind = CorpusError if os.path.lexists(place) else MissingError
@@ -134,12 +143,16 @@ class Repository(_Source):
 
     def _fetch(self, file: SourceFile, target: Path, copy: Path | None) -> str:
         place = target / file.path
-        if place.is_file() and blob_id(place.read_bytes()) == file.blob:
+        if place.is_file() and _found_id(file, place) == file.blob:
             return "kept"
         if copy and file.role == "optional" and not (copy / file.path).exists():
             return "absent"
         origin = copy / file.path if copy else f"{self.url}/{quote(file.path)}"
-        _get(origin, place, lambda path: self.check(file.path, path.read_bytes(), where=origin))
+
+        def verify(path: Path) -> None:
+            _verify(_found_id(file, path), file.blob, origin, self.remedy)
+
+        _get(origin, place, verify, file.size or MOST_BYTES)
         return "fetched"
 
 
@@ -207,13 +220,31 @@ class Archive(_Source):
             self._check(packed, packed)
             for name in self.files:
                 member = f"{self.root}/{name}"
+                _refuse_more(archive.getinfo(member).file_size, MOST_BYTES)
                 with archive.open(member) as content, atomic_write(target / name) as unpacked:
                     shutil.copyfileobj(content, unpacked)
 
 
 def blob_id(content: bytes) -> str:
     """Return the id under which git stores a file with this content."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return _blob_id(io.BytesIO(content), len(content))
+
+
+def _blob_id(file: IO[bytes], size: int) -> str:
+    sha = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    for block in iter(partial(file.read, 2**20), b""):
+        sha.update(block)
+    return sha.hexdigest()
+
+
+def _found_id(file: SourceFile, path: Path) -> str:
+    """Return the blob id of what is there; of another size than the published file's, in words."""
+    with open_file(path) as found:
+        size = os.fstat(found.fileno()).st_size
+        if file.size not in {None, size}:
+            return f"that of a file of {size:,} bytes instead of {file.size:,}"
+        _refuse_more(size, MOST_BYTES)
+        return _blob_id(found, size)
 
 
 def _verify(digest: str, published: str, where: str | Path, remedy: str) -> None:
@@ -239,30 +270,78 @@ def _fetching(where: str | Path) -> Iterator[None]:
         ) from error
 
 
-def _get(origin: str | Path, place: Path, verify: Callable[[Path], None] = lambda _: None) -> None:
-    """Copy a file, or download it from a URL; it is moved to its place after it was verified."""
-    import pooch  # noqa: PLC0415 - slow to import, as are requests
+MOST_BYTES = 4_000_000_000
+"""The largest file that is fetched or unpacked, where its size is not known."""
+
+
+def _get(
+    origin: str | Path,
+    place: Path,
+    verify: Callable[[Path], None] = lambda _: None,
+    most: int = MOST_BYTES,
+) -> None:
+    """Copy a file, or download it from a URL; it is moved to its place after it was verified.
+
+    A file is verified before it is copied, and again as a copy. No more is read than ``most``.
+    """
+    import requests  # noqa: PLC0415 - slow to import
+
+    if isinstance(origin, Path):
+        with _fetching(origin), open_file(origin) as file:
+            verify(origin)
+            _refuse_more(os.fstat(file.fileno()).st_size, MOST_BYTES)
+            with atomic_write(place) as copied:
+                shutil.copyfileobj(file, copied)
+                copied.flush()
+                verify(Path(copied.name))
+        return
+    with _fetching(origin), atomic_write(place) as loaded:
+        try:
+            _download(origin, Path(loaded.name), most)
+        except requests.ConnectionError as error:
+            raise OSError(f"cannot connect to {urlsplit(origin).hostname}") from error
+        verify(Path(loaded.name))
+
+
+def _download(url: str, place: Path, most: int) -> None:
+    import pooch  # noqa: PLC0415 - as above
     import requests  # noqa: PLC0415
 
-    def get(_: str, unverified: str, __: object) -> None:
-        if isinstance(origin, Path):
-            with open_file(origin) as file, Path(unverified).open("wb") as copied:
-                shutil.copyfileobj(file, copied)
-        else:
-            pooch.HTTPDownloader(chunk_size=2**18, timeout=_SECONDS)(origin, unverified, None)
-        verify(Path(unverified))
-
-    pooch.get_logger().setLevel("ERROR")
-    partial = place.with_name(f".{place.name}.partial")
-    name, url = partial.name, str(origin)
-    files = pooch.Pooch(place.parent, "", {name: None}, {name: url}, retry_if_failed=_RETRIES)
-    with _fetching(origin):
+    for left in reversed(range(_RETRIES + 1)):
+        progress = _Bound(place, most)
         try:
-            files.fetch(name, downloader=get)
-        except requests.ConnectionError as error:
-            raise OSError(f"cannot connect to {urlsplit(url).hostname}") from error
-        partial.chmod(0o644)
-        partial.replace(place)
+            pooch.HTTPDownloader(progressbar=progress, chunk_size=2**18, timeout=_SECONDS)(
+                url, str(place), None
+            )
+        except requests.RequestException:
+            if not left:
+                raise
+            time.sleep(1)
+        else:
+            return
+
+
+def _refuse_more(size: int, most: int) -> None:
+    if size > most:
+        raise OSError(f"it is longer than {most:,} bytes")
+
+
+@dataclass
+class _Bound:
+    """Refuses a download that grows too large; pooch tells it of each block, as if to show it."""
+
+    place: Path
+    most: int
+    total: int = 0
+
+    def update(self, _: int) -> None:
+        _refuse_more(self.place.stat().st_size, self.most)
+
+    def reset(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
 
 # --- The published sources ------------------------------------------------------------------------
@@ -283,7 +362,10 @@ def _text(name: str) -> str:
 @cache
 def _listed(manifest: str) -> Mapping[str, SourceFile]:
     rows = (line.split("\t") for line in _text(manifest).splitlines()[1:])
-    return {path: SourceFile(path, blob, role) for blob, role, path in rows}
+    return {
+        path: SourceFile(path, blob, role, int(size) if size else None)
+        for blob, role, size, path in rows
+    }
 
 
 _DECLARED = tomllib.loads(_text("sources.toml"))

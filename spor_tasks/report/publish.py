@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import yaml
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, get_session
 
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, ResultError
@@ -140,6 +141,7 @@ def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bo
         ConfigError: the token is missing, or the Hub refuses or cannot be reached.
     """
     api = HfApi()
+    get_session().event_hooks["response"].append(_bound)
     try:
         if create:
             sdk = "static" if kind == "space" else None
@@ -162,4 +164,24 @@ def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bo
             where=repository,
             remedy="Check the name and the token (`hf auth login`), and run the command again.",
         ) from error
+    finally:
+        get_session().event_hooks["response"].remove(_bound)
     return done.pr_url or done.commit_url
+
+
+_MOST_OF_AN_ANSWER = 10_000_000  # bytes; the Hub's answers to a push are of some thousand
+
+
+def _bound(answer: Any) -> None:  # noqa: ANN401 - of the client's own HTTP library
+    """Have an answer be refused where it grows too large, also one that grows when unpacked."""
+    whole = answer.iter_bytes
+
+    def iter_bytes(*size: int) -> Iterator[bytes]:
+        length = 0
+        for block in whole(*size):
+            length += len(block)
+            if length > _MOST_OF_AN_ANSWER:
+                raise OSError(f"the answer is longer than {_MOST_OF_AN_ANSWER:,} bytes")
+            yield block
+
+    answer.iter_bytes = iter_bytes

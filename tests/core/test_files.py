@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core import codec, digests, files, plain_yaml
+from spor_tasks.core import codec, digests, files, folders, plain_yaml
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import MANIFEST, atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
@@ -205,6 +205,7 @@ def test_a_folder_stays_if_its_successor_cannot_be_renamed(old, monkeypatch):
             raise OSError("no room")
         return rename(self, target)
 
+    monkeypatch.setattr(folders, "_exchanged", lambda *_: False)  # as where none can be exchanged
     monkeypatch.setattr(Path, "rename", fail_for_the_new)
     with pytest.raises(OSError, match="no room"):
         write(old, "new", overwrite=True)

@@ -3,8 +3,12 @@
 import hashlib
 import zipfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from unittest.mock import Mock
 from urllib.parse import unquote
 
 import pytest
@@ -172,6 +176,64 @@ def test_a_copy_is_verified(site, tmp_path):
     copy_of({"sets/N=3/b.jsonl": b"{}\n"}, copy)
     assert REPOSITORY.fetch(tmp_path / "other", copy) == {"fetched": 3, "absent": 1}
     assert not site.requests
+
+
+def test_another_file_is_refused_before_it_is_copied(tmp_path, monkeypatch):
+    """By its size if that is known, by its digest else."""
+    copy = copy_of(WANTED, tmp_path / "copy")
+    with (copy / "a.xml").open("wb") as file:
+        file.truncate(2**40)  # takes no room on the disk
+    known = {
+        path: file._replace(size=len(FILES[path][1])) for path, file in sources.SPOR.files().items()
+    }
+    monkeypatch.setattr(Repository, "files", lambda _: known)
+    with pytest.raises(CorpusError, match="of 1,099,511,627,776 bytes instead of 20,000"):
+        REPOSITORY.fetch(tmp_path / "data", copy)
+    with pytest.raises(CorpusError, match="not the published file"):
+        sources.SPOR.read_published("a.xml", copy)
+    monkeypatch.undo()
+    copy_of({"a.xml": b"<b/>" * 5000}, copy)
+    copied = Mock(side_effect=AssertionError)
+    monkeypatch.setattr("shutil.copyfileobj", copied)
+    small = {"a.xml": SourceFile("a.xml", sources.blob_id(b"<a/>"), "needed")}
+    monkeypatch.setattr(Repository, "files", lambda _: small)
+    with pytest.raises(CorpusError, match="not the published file"):
+        REPOSITORY.fetch(tmp_path / "data", copy)
+    assert not copied.called
+    assert everything_below(tmp_path / "data").keys() <= {*WANTED} - {"a.xml"}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_an_answer_without_end_is_left(known, tmp_path, monkeypatch):
+    class Endless(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):
+                for _ in range(10_000):
+                    self.wfile.write(b"<a/>" * 2**16)
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.setattr(sources, "MOST_BYTES", 10**6)
+    file = SourceFile("a.xml", sources.blob_id(b""), "needed", 20 if known else None)
+    monkeypatch.setattr(Repository, "files", lambda _: {"a.xml": file})
+    monkeypatch.setattr(ThreadingHTTPServer, "block_on_close", False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        near = replace(sources.SPOR, url=f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(CorpusError, match=r"longer than (20|1,000,000) bytes"):
+            near.fetch(tmp_path)
+        server.shutdown()
+    assert everything_below(tmp_path) == {}
+
+
+def test_a_member_of_an_archive_that_is_too_large_is_not_unpacked(packed, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "MOST_BYTES", 100)
+    with pytest.raises(CorpusError, match="longer than 100 bytes"):
+        ARCHIVE.fetch(tmp_path / "data", packed)
+    assert everything_below(tmp_path / "data") == {}
 
 
 @pytest.mark.real_data

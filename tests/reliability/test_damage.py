@@ -221,13 +221,43 @@ def test_a_file_that_is_cut_is_one_error(name, tmp_path, monkeypatch):
 BOMB = "a0: &a0 [x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
 )
+MERGES = "a0: &a0 {x: 1, y: 2}\n" + "".join(
+    f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}\n" for n in range(1, 12)
+)
 ASPECTS = "aspects:\n" + "".join(f"  a{n}: [x, y]\n" for n in range(40))
+
+MANY = """
+aspects: {topic: [sea, pier], tone: [calm, cold]}
+beginnings: [The harbour, A ferry]
+repeats: 2_500_000
+"""
+PLACES = {
+    "tasks make FILE.yaml --out out": "",
+    f"{EVAL} --models FILE.yaml": "- ",
+    f"{EVAL} --config FILE.yaml": "",
+    "training train FILE.yaml": "",
+    "training run FILE.yaml --dry-run": "",
+    "training classifier --corpus compmctg_mini --config FILE.yaml --out out": "",
+}
+
+
+@pytest.mark.parametrize("command", PLACES)
+def test_no_yaml_of_a_user_has_an_alias(command, folder, refused):
+    (folder / "file.yaml").write_text(f"{PLACES[command]}{{a: &a 1, b: *a}}")
+    assert "alias" in refused(command.replace("FILE", str(folder / "file")))
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        (BOMB, "values"),
+        (BOMB, "alias"),
+        (MERGES, "alias"),
+        ("base: &a {x: [1]}\naspects: *a", "alias"),
+        (f"aspects: [{'x, ' * 150_000}]", "values, more than 100,000"),
+        (f"aspects: 1{':59' * 300_000}", "a number of more than 100 characters"),
+        (f"aspects: 1{':59' * 300}.5", "a number of more than 100 characters"),
+        (f"aspects: {'9' * 400}", "a number of more than 100 characters"),
+        (MANY, "asks for 20,000,000 texts, more than 200,000"),
         (f"aspects: {BOMB.splitlines()[0]}", "YAML"),
         (f"aspects: !!{'x' * 900_000} 1", "YAML"),
         ("#" * 1_000_001, "longer"),

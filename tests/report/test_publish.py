@@ -3,17 +3,23 @@
 A stand-in for the Hub's client takes what the client takes.
 """
 
+import gzip
 import json
+import tracemalloc
+from contextlib import suppress
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from unittest.mock import create_autospec
 
 import pytest
 import yaml
-from huggingface_hub import CommitInfo, HfApi
+from huggingface_hub import CommitInfo, HfApi, get_session
 
 from spor_tasks import cli
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.corpora.sources import LICENCES, Licence
 from spor_tasks.report import publish
 from tests.support.result_files import edited
@@ -225,3 +231,41 @@ def test_dry_runs_pull_requests_and_errors_are_printed(hub, push):
         printed = push("--create private", ends=2)
         assert "me/runs" in printed
         assert "hf auth login" in printed
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_of_the_hub_without_end_is_left(packed, tmp_path, monkeypatch):
+    """Also one that is small until it is unpacked."""
+    bomb = gzip.compress(b" " * 10**8, 1)
+
+    class Endless(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            if packed:
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            with suppress(OSError):
+                for _ in range(1 if packed else 10_000):
+                    self.wfile.write(bomb if packed else b" " * 2**20)
+
+        do_POST = do_HEAD = do_GET  # noqa: N815 - as the server calls them
+
+        def log_message(self, *_):
+            pass
+
+    tracemalloc.start()
+    monkeypatch.setattr(ThreadingHTTPServer, "block_on_close", False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("no_proxy", "*")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        endpoint = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setattr(publish, "HfApi", partial(HfApi, endpoint=endpoint, token=False))
+        (tmp_path / "README.md").touch()
+        with pytest.raises(ConfigError, match="longer than 10,000,000 bytes"):
+            publish.push(tmp_path, "me/runs", "dataset", create=None, pr=False)
+        server.shutdown()
+    assert tracemalloc.get_traced_memory()[1] < 10**8
+    tracemalloc.stop()
+    assert publish._bound not in get_session().event_hooks["response"]

@@ -51,6 +51,10 @@ SHIPPED = {space.name: Design(space) for space in SPACES} | {
 """The designs of the published corpora, and of the embedded one."""
 
 
+MOST_REQUESTS = 200_000
+"""The most texts that a space of one's own may ask for; published ones have up to 42,000."""
+
+
 @cache
 def own(path: Path, _sha256: str) -> Design:
     """Return the design of a space in a YAML file, read again only if its digest changes.
@@ -66,6 +70,12 @@ def own(path: Path, _sha256: str) -> Design:
             remedy="Rename the file.",
         )
     prefixes, repeats = request.beginnings or PREFIXES, request.repeats or REPEATS
+    if (number := repeats * len(prefixes) * len(request.space.combinations)) > MOST_REQUESTS:
+        raise ConfigError(
+            f"asks for {number:,} texts, more than {MOST_REQUESTS:,}",
+            where=path,
+            remedy="Lower `repeats`, or list fewer `beginnings` or values.",
+        )
     return Design(request.space, prefixes, repeats, path.parent)
 
 
