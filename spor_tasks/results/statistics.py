@@ -5,6 +5,7 @@ drawn from all runs that training could give.
 """
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, variance
@@ -150,7 +151,8 @@ def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[fl
     p = Student(value, 0.0, freedom).p
     if p >= 1 - _CONFIDENCE:
         return None
-    reach = abs(value) * _reach(math.inf) / -float(scipy.special.ndtri(p / 2))
+    least = max(p, sys.float_info.min)  # of a thousand clusters p is rounded to 0
+    reach = abs(value) * _reach(math.inf) / -float(scipy.special.ndtri(least / 2))
     return value - reach, value + reach
 
 
