@@ -14,6 +14,7 @@ import msgspec
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.aspects.rule_learnability import hides_values
+from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import (
     DataUnit,
@@ -212,9 +213,16 @@ def _missing(
 
 
 def _slots(sample: Sample, text: str) -> Iterator[str]:
-    """Yield the slot errors of a text; a hidden value has no way of expression."""
+    """Yield the slot errors of a text; none of names of attributes that the corpus lacks.
+
+    A hidden value has no way of expression.
+    """
     if sample.corpus in CORPORA and text.strip() and not isinstance(sample.challenge, Hidden):
-        for slot in slot_errors(sample, text):
+        try:
+            slots = [*slot_errors(sample, text)]
+        except CorpusError:
+            return
+        for slot in slots:
             yield from (f"{slot.attribute} {value} is missing" for value in slot.missing)
             yield from (f"{slot.attribute} {has}, not {value}" for value, has in slot.wrong)
             yield from (f"{slot.attribute} {value} is added" for value in slot.added)
