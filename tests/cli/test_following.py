@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -279,5 +280,5 @@ def test_what_was_trained_is_loaded_whole(settings, arguments, printed, monkeypa
 def test_words_that_are_easily_lost(capsys):
     following.then("spor", "report", Path("-runs"), Path("-"), "a b", "--out")
     assert capsys.readouterr().err == "next: spor report ./-runs - 'a b' --out\n"
-    assert commands.run(["tasks", "path", "--quiet"]) == 0
+    assert copy_context().run(commands.run, ["tasks", "path", "--quiet"]) == 0
     assert "next: " not in capsys.readouterr().err
