@@ -5,9 +5,10 @@ The standard deviations of a sample's difference are of SmolLM2-135M: in order i
 """
 
 from itertools import product
-from math import sqrt
 
-from spor_tasks.results.statistics import Student
+import numpy as np
+
+from spor_tasks.results.variances import Variances, detectable
 
 DEVIATIONS = {
     "systematicity, WebNLG, PARENT": (29, 2360),
@@ -25,12 +26,12 @@ SEEDS, SPREADS = (3, 5, 10), (0.5, 1.5)
 """Runs of each arm, and the standard deviation between the runs of one arm."""
 
 
-def found(deviation: float, n: int, seeds: int = 1, spread: float = 0) -> float:
+def found(deviation: float, n: int, seeds: int = 1, spread: float = 0) -> float | None:
     """Return the difference; one run an arm says nothing about other runs."""
-    samples, runs = deviation**2 / n, 2 * spread**2 / seeds
-    freedoms = (n - 1, 2 * (seeds - 1))
-    parts = sum(v**2 / df for v, df in zip((samples, runs), freedoms, strict=True) if v)
-    return Student(0, sqrt(samples + runs), (samples + runs) ** 2 / parts).detectable
+    between, none = np.full((1, 2), spread**2 / seeds), np.zeros((1, 2))
+    samples = np.array([deviation**2 / n])
+    experiment = Variances(samples, between, none, none + seeds - 1, n - 1)
+    return detectable([experiment] * 1000)  # of so many, the variances are known
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters
+from spor_tasks.results.variances import detectable
 from tests.support.scores import interval
 
 N = 2000
@@ -24,6 +25,8 @@ Rule = Callable[[Sequence[Sequence[Column]], Clusters, int], float]
 """Returns the p of no difference between two systems, each with a column for each of its runs."""
 
 LEVELS = (0.05, 0.01)
+MODELS = {1: 1, 2: 6, 3: 3, 5: 2}
+"""The fewest models whose table states a detectable difference, by seeds an arm."""
 
 
 def time() -> None:
@@ -110,29 +113,36 @@ def _rates(p_values: Sequence[float]) -> str:
 
 
 def power() -> None:
-    """Print how often the smallest detectable difference is found, which should be 80 %.
+    """Print how often the smallest detectable differences are found, which should be 80 %.
 
-    It is that of an experiment with the same variances, as a report states it. Single runs do not
+    Each is from a table of as few models as have one, as a report states it. Single runs do not
     differ here, since their interval is for these checkpoints only.
     """
-    for seeds, (count, between) in product((1, 2, 3, 5), ((200, 0.0), (200, 1.0), (1500, 1.0))):
+    for (seeds, models), (count, between) in product(
+        MODELS.items(), ((200, 0.0), (200, 1.0), (1500, 1.0))
+    ):
         if seeds == 1 and between:
             continue
-        rng = np.random.default_rng([seeds, count, int(between)])
-        clusters = np.arange(count)
-        found, stated = [], []
+        rng, clusters = np.random.default_rng([seeds, count, int(between)]), np.arange(count)
+        variances, stated, found = [], [], []
         for _ in range(TRIALS):
+            arms = equal_arms(rng, (seeds, seeds), clusters, between, 20.0)
+            if (estimate := statistics.estimate(arms, clusters)) and estimate.variances:
+                variances.append(estimate.variances)
+        for start in range(0, len(variances) - models + 1, models):
+            difference = detectable(variances[start : start + models])
+            stated.append(0.0 if difference is None else difference)
+        for trial in range(TRIALS):
             one, other = equal_arms(rng, (seeds, seeds), clusters, between, 20.0)
-            if estimate := statistics.estimate([one, other], clusters):
-                stated.append(estimate.detectable or 0.0)
-        shift = float(np.sqrt(np.mean(np.square(stated))))
-        for _ in range(TRIALS):
-            one, other = equal_arms(rng, (seeds, seeds), clusters, between, 20.0)
+            shift = stated[trial % len(stated)]
             better = [Column.of([*(run.each + shift)]) for run in one]
             found.append(_p([better, other], clusters) < LEVELS[0])
+        low, high = np.quantile(stated, [0.05, 0.95])
+        rate = np.mean(found)
         print(
-            f"{seeds} seeds, {count} samples, runs differ by {between:g}: a difference of "
-            f"{shift:.1f} is stated, and found in {np.mean(found):.0%}",
+            f"{seeds} seeds, {models} models, {count} samples, runs differ by {between:g}: "
+            f"{np.mean(stated):.1f} is stated ({low:.1f} to {high:.1f}), and found in "
+            f"{rate:.1%} ± {np.sqrt(rate * (1 - rate) / TRIALS):.1%}",
             flush=True,
         )
 

@@ -1,6 +1,6 @@
 """Systems ranked aspect by aspect, and the document that says so."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -14,7 +14,7 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends
-from spor_tasks.results.evidence import SystemPair, p_values
+from spor_tasks.results.evidence import SystemPair, compare, is_of_one_seed
 from spor_tasks.results.grid import (
     Grid,
     Line,
@@ -39,13 +39,16 @@ _LEGEND = (
     "runs an interval over training seeds and samples, unless a note says otherwise. The rank is "
     f"one plus the number of significantly better systems (p < {LEVEL}, two-sided, with Holm's "
     "adjustment for all pairs of the board). The test is a t test that accounts for the variation "
-    "between seeds if a system has several runs, and approximate randomization over the same "
-    "samples otherwise. A system with one training seed is not tested against one with several."
+    "between seeds if a system has several runs, whose p is never smaller than that of the runs' "
+    "scores alone, and approximate randomization over the same samples otherwise. A system that "
+    "cannot be tested has no rank."
 )
+
+_OF_CHECKPOINTS = "; checkpoints are ranked: no system has several training seeds"
 
 _FIELDS = (
     *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
-    *("rank", "model", "arm", "value", "low", "high", "interval_over"),
+    *("rank_of", "rank", "model", "arm", "value", "low", "high", "interval_over"),
     *("seeds", "reason"),
 )
 
@@ -76,8 +79,8 @@ _JUDGES = {
 class Entry:
     """One system on a board: a model ``as is``, or tuned on or shown the aspect's first arm.
 
-    ``rank`` is one plus the number of significantly better systems, None if a system has no samples
-    to test with; ``reason`` then says so.
+    ``rank`` is one plus the number of significantly better systems, None if the system cannot be
+    tested; ``reason`` then says why.
     """
 
     model: str
@@ -98,6 +101,11 @@ class Board:
     row: Comparison
     entries: tuple[Entry, ...]
     apart: str | None = None
+
+    @property
+    def ranks_checkpoints(self) -> bool:
+        """True if no system has several runs, so that ranks say nothing about other seeds."""
+        return not any(len(entry.cell.runs) > 1 for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,22 +191,41 @@ def _entries(row: Comparison) -> Iterator[Entry]:
 
 
 def _ranked(entries: Sequence[Entry], metric: str) -> Iterator[Entry]:
-    """Yield the entries, given best first, with their ranks."""
-    numbers = range(len(entries))
+    """Yield the entries, given best first, with their ranks or why they have none."""
+    untested = dict(_untestable(entries))
+    numbers = [i for i in range(len(entries)) if i not in untested]
     pairs = list(combinations(numbers, 2))
     compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
-    tested = {pair: p for pair, p in zip(pairs, p_values(compared), strict=True) if p is not None}
-    adjusted = dict(zip(tested, holm(tuple(tested.values())), strict=True))
-    worse = [
-        j
-        for (i, j), p in adjusted.items()
-        if p < LEVEL and entries[i].cell.mean != entries[j].cell.mean
-    ]
+    tests = dict(zip(pairs, compare(compared, of_board=True), strict=True))
+    # A system that cannot be tested against another one is left out, those with most such first.
+    while missing := {pair: test.reason for pair, test in tests.items() if test.reason}:
+        counts = Counter(i for pair in missing for i in pair)
+        most = max(counts.values())
+        out = {i: reason for pair, reason in missing.items() for i in pair if counts[i] == most}
+        untested |= out
+        tests = {pair: test for pair, test in tests.items() if out.keys().isdisjoint(pair)}
+    adjusted = holm([test.p or 0.0 for test in tests.values()])
+    worse = Counter(
+        j if test.difference > 0 else i
+        for ((i, j), test), p in zip(tests.items(), adjusted, strict=True)
+        if p < LEVEL
+    )
     for i, entry in enumerate(entries):
-        if all(run.logged for run in entry.cell.runs):
-            yield replace(entry, rank=1 + worse.count(i))
+        if i in untested:
+            yield replace(entry, reason=f"not ranked: {untested[i]}")
         else:
-            yield replace(entry, reason="not ranked: there are no samples to test with")
+            yield replace(entry, rank=1 + worse[i])
+
+
+def _untestable(entries: Sequence[Entry]) -> Iterator[tuple[int, str]]:
+    """Yield the systems that cannot be tested on this board, with the reasons."""
+    systems = [entry.cell.runs for entry in entries]
+    several = any(len({run.seed for run in system}) > 1 for system in systems)
+    for i, system in enumerate(systems):
+        if not all(run.logged for run in system):
+            yield i, "there are no samples to test with"
+        elif several and is_of_one_seed(system):
+            yield i, "one training seed says nothing about others, and other systems have several"
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -247,7 +274,8 @@ def _grid(board: Board) -> Grid:
     lines = tuple(map(line, board.entries))
     title = ", ".join(filter(None, [full_title(board.row), board.apart, label(board.row.metric)]))
     header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
-    return Grid(title, f"n = {samples_text(board.row)}", header, lines, (), notes.texts)
+    of = _OF_CHECKPOINTS if board.ranks_checkpoints else ""
+    return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)
 
 
 def _row(board: Board, entry: Entry) -> dict[str, Any]:
@@ -261,6 +289,7 @@ def _row(board: Board, entry: Entry) -> dict[str, Any]:
         "metric": row.metric,
         "n": row.n,
         **ends(entry.cell.interval),
+        "rank_of": "checkpoint" if board.ranks_checkpoints else "system",
         "rank": entry.rank,
         "model": entry.model,
         "arm": entry.arm or "as is",

@@ -9,28 +9,26 @@ import numpy as np
 
 from spor_tasks.results import evidence
 from spor_tasks.results.clusters import freedom_of
-from spor_tasks.results.evidence import SystemPair, over_seeds, same_samples, scale_of
+from spor_tasks.results.evidence import (
+    FEW_CLUSTERS,
+    FEWEST_CLUSTERS,
+    SystemPair,
+    over_seeds,
+    same_samples,
+    scale_of,
+)
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.statistics import Estimate
 from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
+from spor_tasks.results.variances import Variances, detectable
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""
 
-FEWEST_CLUSTERS = 30
-"""A difference on fewer clusters of samples has no mark: its interval and p are too bold."""
-
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
-_NO_SAMPLES = "not tested: the samples of both arms are needed, and must be the same"
-_NO_VERDICT = "not tested: no sample has a verdict in every run"
-_ONE_CLUSTER = "not tested: all samples are about the same, which says nothing about others"
 _UNPAIRED = "unpaired: the arms were trained with different seeds"
-_ONE_AND_SEVERAL = (
-    "not tested: an arm with one training seed cannot be compared with an arm of several"
-)
-_FEW_CLUSTERS = f"no mark: fewer than {FEWEST_CLUSTERS} different inputs"
 _ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
 
 
@@ -64,7 +62,7 @@ def comparisons(
             arms, conflicts = _by_arm(system, merged)
             problems += conflicts
             rows += _rows(row, system, arms, tasks)
-    return tuple(_tested(rows)), tuple(dict.fromkeys(problems))
+    return _with_detectable([*_tested(rows)]), tuple(dict.fromkeys(problems))
 
 
 def _fault(result: Run) -> Problem | None:
@@ -231,28 +229,41 @@ def _tested(rows: Iterable[Comparison]) -> Iterator[Comparison]:
     compared = [
         SystemPair(row.arms[0].runs, row.arms[1].runs, row.metric) for row in rows if row.difference
     ]
-    p_values = iter(evidence.p_values(compared))
+    tested = iter(evidence.compare(compared))
     for row in rows:
         if (difference := row.difference) is None:
             yield row
             continue
-        p = next(p_values)
-        reason = _untested(row) if p is None else None
+        _, p, reason = next(tested)
+        reason = reason and f"not tested: {reason}"
         mark = "" if p is None else _mark(row, p)
         if p is not None and (difference.clusters or 0) < FEWEST_CLUSTERS:
-            mark, reason = "", _FEW_CLUSTERS
+            mark, reason = "", f"no mark: {FEW_CLUSTERS}"
         yield replace(row, difference=replace(difference, p=p, mark=mark, reason=reason))
 
 
-def _untested(row: Comparison) -> str:
-    """Return why a difference has no p."""
-    runs = [run for cell in row.arms for run in cell.runs]
-    if not (row.difference and row.difference.n is not None):
-        return _NO_VERDICT if same_samples(runs, row.metric) else _NO_SAMPLES
-    numbers = {len(cell.runs) for cell in row.arms}
-    if 1 in numbers and len(numbers) > 1:
-        return _ONE_AND_SEVERAL
-    return _ONE_CLUSTER if row.difference.clusters == 1 else _NO_VERDICT
+def _with_detectable(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Return the rows with the smallest differences that tests would find: one for each table.
+
+    Rows of a table are other models and parts. Their variances are pooled where they have as many
+    runs, since that of few runs says little.
+    """
+    tables: dict[object, list[Variances]] = defaultdict(list)
+
+    def table(row: Comparison) -> object:
+        runs = tuple(len(cell.runs) for cell in row.arms)
+        return row.spec.name._replace(part=None), row.variant, row.metric, runs
+
+    for row in rows:
+        if row.difference and row.difference.variances and row.difference.reason is None:
+            tables[table(row)].append(row.difference.variances)
+    smallest = {key: detectable(variances) for key, variances in tables.items()}
+    return tuple(
+        replace(row, difference=replace(row.difference, detectable=smallest.get(table(row))))
+        if row.difference and row.difference.reason is None
+        else row
+        for row in rows
+    )
 
 
 def _mark(row: Comparison, p: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
@@ -17,7 +18,13 @@ from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import SampleFile, find
 from spor_tasks.results.statistics import Estimate, Interval, Scale
+from spor_tasks.results.variances import Systems
 
+FEWEST_CLUSTERS = 30
+"""A difference on fewer clusters of samples has no mark: its interval and p are too bold."""
+
+FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
+_NO_VERDICT = "no sample has a verdict in every run"
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
@@ -175,39 +182,110 @@ class SystemPair(NamedTuple):
     metric: str
 
 
-def p_values(pairs: Sequence[SystemPair]) -> list[float | None]:
-    """Return the two-sided p of no difference for each pair; None if it cannot be tested.
+class Compared(NamedTuple):
+    """The first system's score less the second's on the samples of both, and its two-sided ``p``.
 
-    If a system has several runs, it is that of :func:`~spor_tasks.results.statistics.over_runs`,
-    which accounts for the variation between runs, otherwise that of
-    :func:`~spor_tasks.results.statistics.randomization_p_values`. A single run of training is not
-    tested against several of another system: it says nothing about how much they vary.
+    ``reason`` says why there is neither.
     """
-    tested = [math.nan] * len(pairs)
-    single: dict[tuple[Hashable, ...], list[tuple[int, Column, Column]]] = defaultdict(list)
-    clusters_by_ids: dict[tuple[Hashable, ...], Clusters] = {}
-    for number, (first, second, metric) in enumerate(pairs):
-        runs = [*first, *second]
-        is_one_of_many = len(runs) > 2 and any(  # noqa: PLR2004 - one run of each system
-            len(of_system) == 1 and of_system[0].seed is not None for of_system in (first, second)
-        )
-        if is_one_of_many or not (samples := same_samples(runs, metric)):
-            continue
-        if len(runs) == 2:  # noqa: PLR2004
-            one, other = _columns(runs, metric)
-            single[samples.ids].append((number, one, other))
-            clusters_by_ids[samples.ids] = samples.clusters
-            continue
-        columns, clusters = common(_columns(runs, metric), samples.clusters)
-        systems = [columns[: len(first)], columns[len(first) :]]
-        if len(clusters) and (over_runs := statistics.over_runs(systems, clusters)):
-            tested[number] = over_runs.p
-    for ids, same in single.items():
-        columns_of_pairs = [(one, other) for _, one, other in same]
-        found = statistics.randomization_p_values(columns_of_pairs, clusters_by_ids[ids])
-        for (number, *_), p in zip(same, found, strict=True):
-            tested[number] = p
-    return [None if math.isnan(p) else p for p in tested]
+
+    difference: float = math.nan
+    p: float | None = None
+    reason: str | None = None
+
+
+def compare(pairs: Sequence[SystemPair], *, of_board: bool = False) -> list[Compared]:
+    """Return for each pair the test that its systems do not differ.
+
+    If a system has several runs, this is the test of
+    :meth:`~spor_tasks.results.variances.Systems.tested`, which accounts for the variation between
+    runs, otherwise :func:`~spor_tasks.results.statistics.randomization_p_values`. The pairs
+    ``of_board`` are tested as many, and only where a difference could have a mark.
+    """
+    found: list[Compared] = []
+    groups: dict[tuple[Hashable, ...], list[int]] = defaultdict(list)
+    for number, pair in enumerate(pairs):
+        # Of single runs all exchanges of a single cluster are counted, and tell nothing: p is 1.
+        fewest = FEWEST_CLUSTERS if of_board else min(2, len(pair.first) + len(pair.second) - 1)
+        reason = _untested(pair, fewest)
+        found.append(Compared(reason=reason))
+        if reason is None and (logged := pair.first[0].logged):
+            key: tuple[Hashable, ...] = (logged.ids,)
+            if len(pair.first) + len(pair.second) > 2:  # noqa: PLR2004 - one run of each
+                key = logged.ids, pair.metric, _scored(pair).tobytes()
+            groups[key].append(number)
+    for (_, *of_runs), numbers in groups.items():  # those of single runs are of any score
+        same = [pairs[number] for number in numbers]
+        tested = _over_runs(same, many=of_board) if of_runs else _randomized(same)
+        for number, each in zip(numbers, tested, strict=True):
+            found[number] = each
+    return found
+
+
+def _randomized(pairs: Sequence[SystemPair]) -> Iterator[Compared]:
+    """Yield the tests of pairs of single runs, all on the same samples."""
+    columns = []
+    for one, other, metric in pairs:
+        first, second = _columns([*one, *other], metric)
+        columns.append((first, second))
+    p_values = statistics.randomization_p_values(columns, _clusters(pairs))
+    for (one, other, metric), (first, second), p in zip(pairs, columns, p_values, strict=True):
+        scored = first.scored & second.scored
+        if scored.sum() == first.scored.sum() == second.scored.sum():
+            difference = one[0].scores[metric] - other[0].scores[metric]
+        else:
+            difference = first.take(scored).value - second.take(scored).value
+        yield Compared(difference, p)
+
+
+def _over_runs(pairs: Sequence[SystemPair], *, many: bool) -> Iterator[Compared]:
+    """Yield the tests of pairs of systems, of one score with verdicts on the same samples."""
+    systems = {id(system): system for pair in pairs for system in pair[:2]}
+    places = {key: place for place, key in enumerate(systems)}
+    runs = [run for system in systems.values() for run in system]
+    columns, clusters = common(_columns(runs, pairs[0].metric), _clusters(pairs))
+    rest = iter(columns)
+    measured = Systems.of([[next(rest) for _ in system] for system in systems.values()], clusters)
+    numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
+    for difference, p in zip(*measured.tested(numbers, many=many), strict=True):
+        if math.isnan(p):
+            yield Compared(reason=_NO_VERDICT)
+        else:
+            yield Compared(float(difference), float(p))
+
+
+def _untested(pair: SystemPair, fewest: int) -> str | None:
+    """Return why a pair cannot be tested on so many clusters; None if it can."""
+    totals = score_info(pair.metric).totals
+    if not (totals.is_logged and totals.resampled):
+        return "this score is of all outputs together, and cannot be resampled"
+    runs = [*pair.first, *pair.second]
+    if not (samples := same_samples(runs, pair.metric)):
+        return "the samples of both are needed, and must be the same"
+    count = np.count_nonzero(np.bincount(samples.clusters[_scored(pair)]))
+    if not count:
+        return _NO_VERDICT
+    if len(runs) > 2 and any(map(is_of_one_seed, (pair.first, pair.second))):  # noqa: PLR2004
+        return "a system with one training seed cannot be compared with one of several runs"
+    if count == 1 < fewest:
+        return "all samples are about the same, which says nothing about others"
+    return None if count >= fewest else FEW_CLUSTERS
+
+
+def _clusters(pairs: Sequence[SystemPair]) -> Clusters:
+    (logged, *_) = (run.logged for run in pairs[0].first if run.logged)
+    return logged.clusters
+
+
+def is_of_one_seed(system: Sequence[Run]) -> bool:
+    """Return whether a system was trained, and with a single seed."""
+    return len({run.seed for run in system}) == 1 and system[0].seed is not None
+
+
+def _scored(pair: SystemPair) -> NDArray[np.bool_]:
+    """Return which samples have a verdict in every run."""
+    columns = _columns([*pair.first, *pair.second], pair.metric)
+    scored: NDArray[np.bool_] = np.all([column.scored for column in columns], axis=0)
+    return scored
 
 
 def _columns(runs: Iterable[Run], metric: str) -> list[Column]:

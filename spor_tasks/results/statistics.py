@@ -7,7 +7,7 @@ drawn from all runs that training could give.
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean, variance
 from typing import NamedTuple
 
@@ -15,8 +15,17 @@ import numpy as np
 import scipy  # loads its parts when they are used
 
 from spor_tasks.metrics.base import Column
-from spor_tasks.metrics.totals import Numbers, added
+from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.clusters import Clusters, by_cluster, common, count_of, freedom_of
+from spor_tasks.results.variances import (
+    CELLS_AT_ONCE,
+    CONFIDENCE,
+    ROUNDING,
+    Systems,
+    Variances,
+    p_of,
+    reach,
+)
 
 Scale = tuple[float, float]
 """The least and the most that a score can be."""
@@ -29,16 +38,9 @@ RESAMPLES = 10_000
 SEED = 0
 """The seed of the resampling, so that equal files have equal intervals."""
 
-ROUNDING = 1e-9
-"""Sums in another order differ in the last digits, and equal is equal."""
-
 _DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is less exact
-_TIE = 1e-6  # of a variance: rounding of the jackknife makes less of a difference
 _DIGITS = 6
-_CONFIDENCE = 0.95
 _NO_INTERVAL = "no interval: the clusters are too few, or all of them say the same"
-_POWER = 0.8
-_CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block of resamples to some tens of megabytes
 _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
 
 
@@ -71,7 +73,8 @@ class Estimate:
     It is computed on the ``n`` samples, in ``clusters`` clusters, with a verdict in every run; both
     are None without logged samples. The two-sided ``p`` is that of no difference, and ``reason``
     says why there is none, or no ``mark`` (the paper's). ``notes`` are what else a reader must
-    know. Four of five such experiments would find a difference of ``detectable`` (p < 0.05).
+    know. ``variances`` are those of the difference, and ``detectable`` is what
+    :func:`~spor_tasks.results.variances.detectable` makes of them and of those of other rows.
     """
 
     value: float
@@ -82,6 +85,7 @@ class Estimate:
     mark: str = ""
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    variances: Variances | None = field(default=None, compare=False, repr=False)
     detectable: float | None = None
 
 
@@ -114,27 +118,29 @@ def estimate(
     first, *second = (fmean(column.value for column in of_system) for of_system in runs)
     value, count = first - sum(second), count_of(clusters)
     freedom = freedom_of(clusters, np.mean([column.shares for column in columns], axis=0))
-    interval, student = None, None
+    interval, variances = None, None
     if len(columns) == len(systems):
         scores = drawn or resampled_scores(columns, clusters).T
         resampled = scores[0] - scores[1] if is_difference else scores[0]
         if ends := percentile_interval(resampled):
-            wider = _reach(freedom) / _reach(math.inf)
+            wider = float(reach(freedom) / reach(math.inf))
             low, high = (value + (end - value) * wider for end in ends)
             interval = Interval.within(low, high, "samples", scale)
-            student = Student(value, float(np.nanstd(resampled)), freedom)
+            over_clusters, none = np.array([np.nanvar(resampled)]), np.zeros((1, len(systems)))
+            variances = Variances(over_clusters, none, none, none, freedom)
         if is_difference:
             ends = randomization_interval(all_columns, all_clusters)
             interval = Interval.within(*ends, "samples", scale) if ends else None
-    elif all(len(of_system) > 1 for of_system in runs) and (student := over_runs(runs, clusters)):
-        interval = Interval.within(*student.interval(), "runs", scale)
+    elif all(len(of_system) > 1 for of_system in runs):
+        _, found = _compared(runs, clusters)
+        if student := _student(value, found):
+            interval, variances = Interval.within(*student.interval(), "runs", scale), found
+    is_untold = variances or len(columns) == len(systems)
     if interval and interval.low == interval.high:
         ends = _of_agreement(value, freedom, None if is_difference else scale)
         interval = Interval.within(*ends, interval.source, scale) if ends else None
-    is_untold = interval is None and (student or len(columns) == len(systems))
-    notes = (_NO_INTERVAL,) if is_untold else ()
-    detectable = student.detectable if student and is_difference else None
-    return Estimate(value, interval, len(clusters), count, notes=notes, detectable=detectable)
+    notes = (_NO_INTERVAL,) if interval is None and is_untold else ()
+    return Estimate(value, interval, len(clusters), count, notes=notes, variances=variances)
 
 
 def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[float, float] | None:
@@ -145,15 +151,15 @@ def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[fl
     if that is below 5 %. None says that there is none.
     """
     if scale:
-        unseen = 1 - ((1 - _CONFIDENCE) / 2) ** (1 / (freedom + 1))
+        unseen = 1 - ((1 - CONFIDENCE) / 2) ** (1 / (freedom + 1))
         ends = value + unseen * (scale[0] - value), value + unseen * (scale[1] - value)
         return ends if all(map(math.isfinite, ends)) else None
     p = Student(value, 0.0, freedom).p
-    if p >= 1 - _CONFIDENCE:
+    if p >= 1 - CONFIDENCE:
         return None
     least = max(p, sys.float_info.min)  # of a thousand clusters p is rounded to 0
-    reach = abs(value) * _reach(math.inf) / -float(scipy.special.ndtri(least / 2))
-    return value - reach, value + reach
+    around = abs(value) * float(reach(math.inf)) / -float(scipy.special.ndtri(least / 2))
+    return value - around, value + around
 
 
 def difference(
@@ -166,7 +172,7 @@ def difference(
 
 def _blocks(resamples: int, width: int) -> Iterator[int]:
     """Yield how many resamples, each of some width, to take at once, so that memory is bounded."""
-    most = max(1, _CELLS_AT_ONCE // width)
+    most = max(1, CELLS_AT_ONCE // width)
     for start in range(0, resamples, most):
         yield min(most, resamples - start)
 
@@ -217,7 +223,7 @@ def percentile_interval(scores: Numbers) -> tuple[float, float] | None:
     """
     if np.isnan(scores).mean() >= _ONE_CLUSTER:
         return None
-    tail = 50 * (1 - _CONFIDENCE)
+    tail = 50 * (1 - CONFIDENCE)
     low, high = np.nanpercentile(scores, [tail, 100 - tail])
     return float(low), float(high)
 
@@ -289,7 +295,7 @@ def randomization_interval(
         of_part = moved / np.where(empty, 1, parts[..., 1])
         lower.append(np.where(empty, -np.inf, of_part).min(axis=0))
         higher.append(np.where(empty, np.inf, of_part).max(axis=0))
-    most = math.ceil((1 - _CONFIDENCE) * (resamples + 1)) - 2  # of those beyond the end
+    most = math.ceil((1 - CONFIDENCE) * (resamples + 1)) - 2  # of those beyond the end
     low = float(np.partition(np.concatenate(lower), most)[most])
     high = -float(np.partition(-np.concatenate(higher), most)[most])
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
@@ -332,11 +338,6 @@ def _signs(rng: np.random.Generator, rows: int, count: int) -> Numbers:
 # --- Several runs of a system: variances ----------------------------------------------------------
 
 
-def _reach(freedom: float) -> float:
-    """Return Student's quantile, to which an interval reaches in standard errors."""
-    return float(scipy.special.stdtrit(freedom, (1 + _CONFIDENCE) / 2))
-
-
 class Student(NamedTuple):
     """A mean over runs, or the difference of two such means, with its standard error.
 
@@ -349,23 +350,13 @@ class Student(NamedTuple):
 
     def interval(self) -> tuple[float, float]:
         """Return Student's interval."""
-        reach = _reach(self.freedom) * self.error
-        return self.value - reach, self.value + reach
+        around = float(reach(self.freedom)) * self.error
+        return self.value - around, self.value + around
 
     @property
     def p(self) -> float:
         """The two-sided p that the true value is 0."""
-        if abs(self.value) <= ROUNDING:
-            return 1.0
-        if not self.error:  # all clusters agree, which by chance they do once in so many times
-            return float(2.0**-self.freedom)
-        return float(2 * scipy.special.stdtr(self.freedom, -abs(self.value) / self.error))
-
-    @property
-    def detectable(self) -> float:
-        """The true value of which a t test at 5 % would find four of five not to be 0."""
-        noncentrality = scipy.special.nctdtrinc(self.freedom, 1 - _POWER, _reach(self.freedom))
-        return round(float(noncentrality) * self.error, _DIGITS)
+        return float(p_of(*map(np.asarray, self)))
 
 
 def over_seeds(*systems: Sequence[float]) -> Student | None:
@@ -387,55 +378,18 @@ def over_seeds(*systems: Sequence[float]) -> Student | None:
 def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Student | None:
     """Estimate a system's mean score over its runs or, of two systems, the difference of the means.
 
-    Runs and clusters are two crossed samples: of all the runs that training could give, and of all
-    the samples like these. The variance of the estimate is that over clusters, plus that over runs,
-    less what both contain, the part of a run on a cluster (Cameron, Gelbach and Miller, 2011). It
-    is never taken to be less than that over clusters alone. The degrees of freedom are
-    Satterthwaite's (1946), those of the runs at least. A system of a single run adds no variance
-    over runs: the estimate is then of this run.
-
-    None where there is a single cluster, or a run has no verdict on any sample.
+    A system of a single run adds no variance over runs: the estimate is then of this run. None
+    where there is a single cluster, or a run has no verdict on any sample.
     """
-    count = count_of(clusters)
-    parts = [[_influence(column, clusters, count) for column in runs] for runs in systems]
-    if count < 2 or any(math.isnan(score) for runs in parts for score, _ in runs):  # noqa: PLR2004
-        return None
-    shares = np.mean([column.shares for runs in systems for column in runs], axis=0)
-    scale, freedom = count / (count - 1), freedom_of(clusters, shares)
-    value, pulls = 0.0, np.zeros(count)
-    between: list[tuple[float, float]] = []  # variances over runs, with degrees of freedom
-    shared: list[tuple[float, float]] = []  # those of runs on clusters
-    for sign, runs in zip((1, -1), parts, strict=False):
-        scores = np.array([score for score, _ in runs])
-        influences = np.stack([influence for _, influence in runs])
-        value += sign * float(scores.mean())
-        pulls += sign * influences.mean(axis=0)
-        if (k := len(runs)) > 1:
-            residuals = influences - influences.mean(axis=0)
-            between.append((float(scores.var(ddof=1)) / k, k - 1))
-            of_both = scale * float((residuals**2).sum()) / (k * (k - 1))
-            shared.append((of_both, (k - 1) * freedom))
-    over_clusters = scale * float((pulls**2).sum())
-    more = sum(v for v, _ in between) - sum(v for v, _ in shared)
-    total = over_clusters + max(0.0, more)
-    if total <= ROUNDING**2:  # every cluster and every run says the same
-        return Student(value, 0.0, freedom)
-    if more <= _TIE * total:  # runs differ no more than their parts on the samples make them
-        return Student(value, math.sqrt(total), freedom)
-    components = [(over_clusters, freedom), *between, *shared]
-    freedom = total**2 / sum(part**2 / of_part for part, of_part in components)
-    least = min(of_runs for _, of_runs in between)
-    return Student(value, math.sqrt(total), max(freedom, least))
+    value, variances = _compared(systems, clusters)
+    return _student(value, variances)
 
 
-def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, Numbers]:
-    """Return a column's score, and how far each cluster pulls it up or down, of shape (clusters,).
+def _compared(systems: Sequence[Sequence[Column]], clusters: Clusters) -> tuple[float, Variances]:
+    value, variances = Systems.of(systems, clusters).compared(np.arange(len(systems))[None])
+    return float(value[0]), variances
 
-    The pulls are those of :meth:`~spor_tasks.metrics.totals.Totals.pulls`; they sum to zero.
-    """
-    totals = added(column.statistics)
-    score = float(column.totals.score(totals))
-    if math.isnan(score) or not column.totals.resampled:
-        return math.nan, np.zeros(count)
-    pulls = column.totals.pulls(totals, by_cluster(column.statistics, clusters, count))
-    return score, pulls - pulls.mean()
+
+def _student(value: float, variances: Variances) -> Student | None:
+    (error,), (freedom,) = variances.errors()
+    return None if math.isnan(value) else Student(value, float(error), float(freedom))

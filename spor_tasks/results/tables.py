@@ -237,17 +237,26 @@ def _model_lines(
 
 
 def detectable_text(rows: Iterable[Comparison]) -> str:
-    """Return the smallest differences between arms that so many samples and seeds would show."""
-    smallest: dict[str, list[float]] = defaultdict(list)
+    """Return the smallest differences between arms that so many samples and runs would show."""
+    smallest: dict[str, dict[tuple[int, ...], float]] = defaultdict(dict)
     for row in rows:
         if row.difference and row.difference.detectable is not None:
-            smallest[row.metric].append(row.difference.detectable)
+            runs = tuple(len(cell.runs) for cell in row.arms)
+            smallest[row.metric][runs] = row.difference.detectable
     texts = []
-    for metric, differences in smallest.items():
-        ends = (min(differences), max(differences))
-        shown = dict.fromkeys(_detectable(metric, end) for end in ends)
-        texts.append(f"{label(metric)} {' to '.join(shown)}")
-    return f"smallest difference found with 80 % power: {' · '.join(texts)}" if texts else ""
+    for metric, by_runs in smallest.items():
+        shown = (
+            f"{_detectable(metric, difference)}{_of_runs(runs) if len(by_runs) > 1 else ''}"
+            for runs, difference in sorted(by_runs.items())
+        )
+        texts.append(f"{label(metric)} {', '.join(shown)}")
+    found = f"estimated smallest difference found with 80 % power: {' · '.join(texts)}"
+    return found if texts else ""
+
+
+def _of_runs(runs: Sequence[int]) -> str:
+    numbers = " and ".join(map(str, dict.fromkeys(runs)))
+    return f" ({numbers} run{'' if numbers == '1' else 's'})"
 
 
 def _detectable(metric: str, difference: float) -> str:

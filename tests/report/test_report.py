@@ -1,5 +1,6 @@
 """From results to the tables of arms."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -86,16 +87,49 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path):
     assert difference.notes == ()
 
 
+def write_arms(folder, model, runs):
+    """Write runs of both arms; each run has a mean, and samples around it."""
+    for arm, means in zip((FIRST, SECOND), runs, strict=True):
+        for seed, mean in enumerate(means):
+            values = [mean + 2 * math.sin(number + 9 * seed) for number in range(40)]
+            write_run(folder, f"{model}{arm}{seed}", values, arm=arm, seed=seed, model=model)
+
+
+def stated(folder):
+    """What the terminal says above the table of PARENT, and the numbers in the rows."""
+    found = report.collect([folder])
+    text = plain_text(tables.document(found)).partition("\n")[0]
+    rows = [row for row in all_rows(found) if row.metric == "parent"]
+    return text, {row.difference.detectable for row in rows}
+
+
 def test_no_difference_is_named_that_the_scale_does_not_have(tmp_path):
     """Two seeds of one arm differ by 90 points; those of the other do not."""
-    for arm, means in ((FIRST, (5.0, 95.0)), (SECOND, (50.0, 50.0))):
-        for seed, mean in enumerate(means):
-            values = [mean + number % 5 for number in range(40)]
-            write_run(tmp_path, f"{arm}{seed}", values, arm=arm, seed=seed)
-    (row,) = paper_rows(tmp_path)
-    assert row.difference.detectable > 100
-    text = markdown(tables.document(report.collect([tmp_path])))
-    assert "smallest difference found with 80 % power: PARENT over 100" in text
+    for model in "abcdef":
+        write_arms(tmp_path, model, [(5.0, 95.0), (50.0, 50.0)])
+    text, (number,) = stated(tmp_path)
+    assert number > 100
+    assert "estimated smallest difference found with 80 % power: PARENT over 100" in text
+
+
+def test_one_estimate_is_named_of_the_models_in_a_table(tmp_path):
+    """Models with other numbers of runs are other experiments; a few runs are not enough."""
+    for place, model in enumerate("abc"):
+        write_arms(tmp_path, model, [(50.0 + place, 52, 54), (50.0, 51.0, 52.0)])
+    text, (number,) = stated(tmp_path)
+    assert f"estimated smallest difference found with 80 % power: PARENT {number:.1f})" in text
+    write_arms(tmp_path, "single", [(50.0,), (60.0,)])
+    text, numbers = stated(tmp_path)
+    assert number in numbers
+    assert f"PARENT {min(numbers):.1f} (1 run), {number:.1f} (3 runs))" in text
+
+
+def test_two_models_of_three_runs_have_no_smallest_difference(tmp_path):
+    for model in "ab":
+        write_arms(tmp_path, model, [(50.0, 52, 54), (50.0, 51.0, 52.0)])
+    text, numbers = stated(tmp_path)
+    assert numbers == {None}
+    assert "smallest difference" not in text
 
 
 @pytest.mark.parametrize(("clusters", "seeds", "p"), [(3, 1, 0.25), (1, 2, None)])
