@@ -9,6 +9,7 @@ otherwise compare an output with one of them only.
 """
 
 import os
+import re
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -25,11 +26,13 @@ from spor_tasks.corpora.jsonl import read_samples
 from spor_tasks.corpora.webnlg.linearize import linearize as linearize_triples
 
 _PARTS = ("train", "test")
+_SEVERAL_TASKS = re.compile(r"[,*?\[\]]")
 
 
 def read_corpus(path: Path) -> CorpusSamples:
     """Return the corpus in a JSON Lines file, gzipped or not, under the name of the file.
 
+    Signs of the name that lm-eval reads as several tasks, or as a pattern of them, become `_`.
     Samples are in the order of their first rows, and references in the order of the rows.
 
     Raises:
@@ -40,6 +43,7 @@ def read_corpus(path: Path) -> CorpusSamples:
     # UTF-8, whatever encoding the locale gives to file names
     named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
     name = named.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
+    name = _SEVERAL_TASKS.sub("_", name)
     make = SampleMaker(name)
     inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
     marked: set[bool] = set()

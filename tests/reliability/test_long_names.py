@@ -1,6 +1,8 @@
 """Names that a file system or lm-eval does not take: nothing is lost at the end of the work."""
 
 import os
+import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -81,9 +83,6 @@ def test_tasks_have_names_that_samples_can_be_named_after(capsys):
     most = task_files.LONGEST_TASK - len(task) + 1
     assert make("c" * (most + 1)) == 2
     assert "too long for the files of its tasks" in capsys.readouterr().err
-    for name in ("a,b", "a[1]", "a*", "a?"):
-        assert make(name) == 2
-        assert "stand for several tasks" in capsys.readouterr().err
     assert make("c" * most) == 0
     assert len(list(Path().glob("tasks of *"))) == 2
     task = task.replace("_c_", f"_{'c' * most}_")
@@ -91,6 +90,23 @@ def test_tasks_have_names_that_samples_can_be_named_after(capsys):
     assert cli.main(["eval", *words]) == 0
     assert runs.collect([Path("out")]).runs[0].task == task
     assert len(list(Path("out").rglob("samples_*.jsonl"))) == 1
+
+
+def test_a_name_that_lm_eval_reads_as_several_tasks_becomes_one_task(capsys):
+    rows = [to_row(each) for each in whole_set("systematicity", None)[:40]]
+    name = "a,b [v2]*?.jsonl"
+    write_rows(
+        Path(name), *({**row, "split": ("train", "test")[n % 2]} for n, row in enumerate(rows))
+    )
+    made = ["tasks", "make", name, "--aspect", "order_invariance", "--out", "tasks"]
+    assert cli.main(made) == 0
+    (then,) = re.findall("next: (.*)", capsys.readouterr().err)
+    _, *words = shlex.split(then)
+    assert words[-1] == "spor_a_b _v2___"
+    words[words.index("spor-hf")] = "dummy"
+    words[words.index("pretrained=MODEL")] = "pretrained=m"
+    assert cli.main([*words, "--limit", "2", "--log_samples", "--output_path", "out"]) == 0
+    assert {run.corpus for run in runs.collect([Path("out")]).runs} == {"a_b _v2___"}
 
 
 def test_files_and_folders_are_replaced_whatever_the_length_of_their_names(tmp_path):
