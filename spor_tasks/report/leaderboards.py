@@ -10,7 +10,7 @@ import math
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ import yaml
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import json_bytes
-from spor_tasks.core.folders import MANIFEST, refuse_to_lose, stamped
+from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
 from spor_tasks.evaluation.baselines import PREFIX
 from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
@@ -80,12 +80,27 @@ def export(report: Report, out: Path, settings: Settings) -> Export:
         ("every_eval_ever", "results for Every Eval Ever", records),
         ("hub", "results for the Hub", entries),
     ):
-        refuse_to_lose(out / name, kind, overwrite=True)
-        former = (path for path in (out / name).rglob("*") if not path.is_dir())
-        outdated |= {path.relative_to(out).as_posix() for path in former}
+        outdated |= {f"{name}/{place}" for place in _written(out / name, kind)}
         files |= {f"{name}/{place}": text for place, text in texts.items()}
-        files[f"{name}/{MANIFEST}"] = json_bytes(stamped({"kind": kind})).decode()
+        manifest = stamped({"kind": kind, "files": sorted(texts)})
+        files[f"{name}/{MANIFEST}"] = json_bytes(manifest).decode()
     return Export(files, frozenset(outdated), (*problems, *refused))
+
+
+def _written(folder: Path, kind: str) -> Iterator[str]:
+    """Yield the files that a folder's manifest lists, as far as they are in the folder.
+
+    Raises:
+        ConfigError: the folder was not written from such files.
+    """
+    refuse_to_lose(folder, kind, overwrite=True)
+    if (folder / MANIFEST).exists():
+        files = read_manifest(folder).get("files")
+        listed = {*map(str, files)} if isinstance(files, list) else {*()}
+        for path in folder.rglob("*"):
+            place = path.relative_to(folder).as_posix()
+            if place in listed and not path.is_dir():
+                yield place
 
 
 _Runs = Mapping[RunKey, tuple[Run, str]]

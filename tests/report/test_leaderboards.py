@@ -10,6 +10,7 @@ from jsonschema import Draft7Validator, Draft202012Validator
 
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.folders import MANIFEST
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.base import score_info
@@ -148,6 +149,23 @@ def test_only_sound_results_on_our_sets_are_exported(tmp_path, how):
     assert any("_bad" in str(problem) for problem in board.problems)
     assert list(entries(tmp_path)) == [f"owner/good/.eval_results/{TASK}_as_is.yaml"]
     assert [record["model_info"]["id"] for record in records(tmp_path)] == ["owner/good"]
+
+
+@pytest.mark.parametrize("listed", [None, 5, ["../../kept", {}, "model", "/kept", "hub/kept"]])
+def test_only_files_of_the_former_report_are_removed(tmp_path, listed):
+    out = tmp_path / "out"
+    for model in ("owner/old", "owner/new"):
+        write_whole(tmp_path / model, "1", model=model)
+        exported(tmp_path / model, out)
+        foreign = {"kept", "hub/kept", "hub/owner/old/kept"}
+        for name in foreign:
+            (out / name).write_text("mine")
+    assert list(entries(out)) == [f"owner/new/.eval_results/{TASK}_as_is.yaml"]
+    assert [record["model_info"]["id"] for record in records(out)] == ["owner/new"]
+    with edited(out / "hub" / MANIFEST) as manifest:
+        manifest["files"] = listed
+    exported(tmp_path / "owner/old", out)
+    assert {name for name in foreign if (out / name).read_text() == "mine"} == foreign
 
 
 def test_one_of_several_results_is_not_chosen(tmp_path):
