@@ -28,10 +28,10 @@ from spor_tasks.metrics.base import (
     Metric,
     Score,
     Tally,
-    judge_all,
     with_groups,
 )
 from spor_tasks.metrics.base import metric as registered
+from spor_tasks.metrics.judging import judge_all
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
 from spor_tasks.results.evidence import scale_of

@@ -7,7 +7,7 @@ paired test compares, so every consumer works from one computation.
 
 import sys
 from array import array
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -24,9 +24,7 @@ from spor_tasks.metrics.groups import (
     OVERLAP,
     TWINS,
     group_of,
-    in_groups,
     name_over,
-    outputs_by_side,
 )
 from spor_tasks.metrics.totals import (
     COUNTED_MEAN,
@@ -128,38 +126,6 @@ class Metric:
             self.judge_one(sample, *of_sample)
             for sample, of_sample in zip(samples, outputs, strict=True)
         ]
-
-
-def judge_all(
-    metric: Metric,
-    samples: Sequence[Sample],
-    outputs: Sequence[Texts],
-    groups: Container[str],
-) -> list[Judgement]:
-    """Return a metric's judgement of each sample, its twin among its groups.
-
-    A sample with a twin has outputs for itself, then as many for the twin. No side is judged
-    otherwise than it would be alone. ``groups`` names the scores over groups that are computed.
-    """
-    sides = [outputs_by_side(*each) for each in zip(samples, outputs, strict=True)]
-    flat = [side for of_sample in sides for side in of_sample]
-    results = iter(metric.judge([each.sample for each in flat], [each.outputs for each in flat]))
-    judgements = []
-    for sample, of_sample in zip(samples, sides, strict=True):
-        values: dict[str, Value] = {}
-        details: dict[str, Any] = {}
-        for side in of_sample:
-            of_side = next(results)
-            values |= side.named(of_side.values)
-            details |= side.named(of_side.details)
-        shared = {name: value for name, value in values.items() if name in details}
-        judgements.append(
-            Judgement(
-                values | in_groups(sample, values, groups),
-                details | in_groups(sample, shared, groups),
-            )
-        )
-    return judgements
 
 
 # --- What is registered ---------------------------------------------------------------------------

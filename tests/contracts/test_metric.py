@@ -16,6 +16,7 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Tripl
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import base
 from spor_tasks.metrics.base import Metric, metric, score_info
+from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
@@ -207,7 +208,7 @@ def test_a_batch_has_the_evidence_of_each_alone(case):
 
 def test_a_sample_and_its_twin_are_judged_as_each_alone(case):
     pair, outputs = replace(case.samples[0], twin=case.samples[1]), case.outputs(case.texts[:2])
-    (both,) = base.judge_all(case.metric, [pair], [outputs[0] + outputs[1]], ())
+    (both,) = judge_all(case.metric, [pair], [outputs[0] + outputs[1]], ())
     own, twin = case.metric.judge(case.samples[:2], outputs)
     assert both.values == own.values | {of_twin(name): twin.values[name] for name in twin.values}
 

@@ -35,8 +35,9 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Tally, judge_all, metric, metrics_for, with_groups
+from spor_tasks.metrics.base import Tally, metric, metrics_for, with_groups
 from spor_tasks.metrics.groups import TWINS, name_over
+from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Facts
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.prompts.exchanged import twins, with_twins
