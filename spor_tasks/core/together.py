@@ -108,7 +108,8 @@ def _link(place: Path, target: str, folder: Path) -> None:
 
 
 def _target(folder: Path, name: str) -> str:
-    return os.path.relpath(folder / _SHOWN / name, (folder / name).parent)
+    start = os.path.realpath((folder / name).parent)  # a folder below may itself be a link
+    return os.path.relpath(Path(os.path.realpath(folder)) / _SHOWN / name, start)
 
 
 def _sync(folder: Path) -> None:
@@ -133,6 +134,8 @@ def _replace(folder: Path, name: str) -> None:
 
 def _settle(folder: Path) -> None:
     """Make plain files of all links: of the new files after the moment, else of the former."""
+    link = folder / _LINK
+    link.unlink(missing_ok=True)
     for state in (folder / _NEW, folder / _FORMER):
         for file in [path for path in state.rglob("*") if not path.is_dir()]:
             name = str(file.relative_to(state))
@@ -140,13 +143,15 @@ def _settle(folder: Path) -> None:
             if not place.is_symlink() or os.readlink(place) != _target(folder, name):  # noqa: PTH115
                 continue
             if shown.exists():
+                with suppress(OSError):  # of a file system with symbolic links only
+                    os.link(shown, link)
+                    shown = link  # a reader may be on its way to the other name
                 shown.replace(place)
                 continue
             place.unlink()
             with suppress(OSError):  # it holds other files
                 for parent in list(place.parents)[: name.count(os.sep)]:
                     parent.rmdir()
-    for name in (_LINK, _SHOWN):
-        (folder / name).unlink(missing_ok=True)
+    (folder / _SHOWN).unlink(missing_ok=True)
     for name in (_NEW, _FORMER):
         shutil.rmtree(folder / name, ignore_errors=True)

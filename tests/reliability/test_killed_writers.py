@@ -217,6 +217,33 @@ def test_no_fault_loses_the_old_files_or_mixes_them_with_new_ones(
     assert shown(path) == report("new")
 
 
+def test_a_reader_always_finds_a_file_also_where_a_folder_below_is_a_link(tmp_path, monkeypatch):
+    folder, elsewhere, calls = tmp_path / "out", tmp_path / "else/where", 0
+    elsewhere.mkdir(parents=True)
+    folder.mkdir()
+    (folder / "below").symlink_to(elsewhere)
+    killed.write_together(folder, "old")
+
+    def watched(function):
+        def call(*values, **more):
+            nonlocal calls
+            calls += 1
+            paths = [folder / name for name in killed.TOGETHER]
+            assert {path.read_text() for path in paths} in ({"old"}, {"new"})
+            on_its_way = [path.parent / path.readlink() for path in paths if path.is_symlink()]
+            result = function(*values, **more)
+            assert all(path.is_file() for path in on_its_way)
+            return result
+
+        return call
+
+    for name in FAULTY:
+        monkeypatch.setattr(os, name, watched(getattr(os, name)))
+    killed.write_together(folder, "new")
+    assert calls > 60
+    assert (elsewhere / "record").read_text() == "new"
+
+
 def test_what_a_living_writer_has_written_stays(tmp_path):
     with files.atomic_write(tmp_path / "a") as file:
         file.write(b"slow")
