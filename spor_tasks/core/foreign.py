@@ -23,7 +23,7 @@ def guarded(where: str) -> Iterator[None]:
     """
     try:
         yield
-    except (SporError, KeyboardInterrupt, GeneratorExit):
+    except (SporError, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise ForeignError(in_words(error), where=where) from error
@@ -38,7 +38,7 @@ def not_ended() -> Iterator[None]:
     """
     try:
         yield
-    except (Exception, KeyboardInterrupt, GeneratorExit):
+    except (Exception, KeyboardInterrupt):
         raise
     except BaseException as error:
         raise ForeignError(f"another package ends the program: {in_words(error)}") from error
@@ -48,7 +48,9 @@ def in_words(error: BaseException) -> str:
     """Return an error in one line, whatever somebody's class of errors does."""
     try:
         return line(f"{type(error).__name__}: {error}")
-    except Exception:  # noqa: BLE001 - as the docstring says
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - as the docstring says
         return line(type(error).__name__)
 
 
@@ -96,5 +98,10 @@ class Foreign:
         return call
 
     def _each(self, items: Iterator[Any]) -> Iterator[Any]:
-        with guarded(self._where):
-            yield from items
+        while True:
+            with guarded(self._where):
+                try:
+                    item = next(items)
+                except StopIteration:
+                    return
+            yield item

@@ -139,6 +139,43 @@ def test_a_call_that_ends_the_program_is_one_error(place, monkeypatch):
     assert "of the package harm" in str(caught.value)
 
 
+class Silent(Exception):  # noqa: N818 - of another package
+    """An error whose text ends the program."""
+
+    def __str__(self):
+        raise SystemExit
+
+
+class Harmful:
+    """It harms in each way that code can be reached."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        raise self.error
+
+    def call(self):
+        raise self.error
+
+    def each(self):
+        yield 1
+        raise self.error
+
+
+@pytest.mark.parametrize("error", [GeneratorExit(), Silent(), SystemExit(), BaseException("x")])
+def test_nothing_but_an_interrupt_passes(error):
+    found = Foreign(Harmful(error), "W")
+    for use in (lambda: found.none, found.call, lambda: list(found.each())):
+        with pytest.raises(ForeignError, match=f"W: {type(error).__name__}"):
+            use()
+    with pytest.raises(ForeignError, match=type(error).__name__), guarded("W"):
+        raise error
+    items = found.each()
+    assert next(items) == 1
+    items.close()
+
+
 def test_a_paper_that_ends_the_program_is_left_out_of_tables(place, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     entry = Entry("benchmark", "b", "harm:published", "harm")
