@@ -121,7 +121,7 @@ def _of_completion(choice: Mapping[str, Any]) -> tuple[object, str | None]:
 def _fault(choice: Mapping[str, Any], text: object) -> str | None:
     """Return why the text of a choice is not a whole answer; None if it is."""
     reason = choice.get("finish_reason")
-    reason = reason.lower() if isinstance(reason, str) else None
+    reason = (reason.lower() or None) if isinstance(reason, str) else None
     if choice.get("error") or reason == "error":
         return "error"
     if reason in {"content_filter", "safety"}:

@@ -62,6 +62,7 @@ GOOD = [
     body("A text.", finish_reason="length"),
     body("A text.", finish_reason="STOP"),
     body("A text.", finish_reason=None),
+    body("A text.", finish_reason=""),
     body("", finish_reason="stop"),
     {"choices": [{"message": {"content": "A text."}, "text": "A text."}]},
 ]
@@ -105,7 +106,7 @@ def test_each_kind_of_fault_is_counted_and_no_answer_is_moved(model, path, concu
     assert found.failures == {why: len(of_kind) for why, of_kind in faults.items()}
     (file,) = tmp_path.rglob("samples_*.jsonl")
     texts = [json.loads(line)["resps"][0][0] for line in file.read_text().splitlines()]
-    assert sorted(filter(None, texts)) == ["A text."] * 5 + ["Half", "Half a", "Half a"]
+    assert sorted(filter(None, texts)) == ["A text."] * 6 + ["Half", "Half a", "Half a"]
 
 
 def test_a_report_names_them_in_every_format(tmp_path):
