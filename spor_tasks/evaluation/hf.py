@@ -335,7 +335,7 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
     """Replace a loaded model's adapter, with the same effect as loading the model with it.
 
     Return False, and change nothing, if the model must be loaded again: with several processes, for
-    an adapter that cannot be removed or that peft does not read, or if lm-eval resizes the
+    an adapter that peft does not read or cannot take away whole, or if lm-eval resizes the
     embeddings to the tokenizer, which it does only with an adapter; `spor-hf` only adds some.
 
     Raises:
@@ -344,7 +344,10 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
     if isinstance(model.model, CodedModel) or checkpoints.coded_folder(adapter):
         return False
     tuned = isinstance(model.model, PeftModel)
-    fixed = tuned and not hasattr(model.model.base_model, "unload")
+    fixed = tuned and not (
+        hasattr(model.model.base_model, "unload")
+        and whole.is_removable(model.model, model.peft, model.revision)
+    )
     config = getattr(model.config, "text_config", model.config)
     grown = config.vocab_size < len(model.tokenizer)
     cut = config.vocab_size > len(model.tokenizer) and not isinstance(model, SporHF)

@@ -106,6 +106,23 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
     return tuned
 
 
+def is_removable(tuned: PeftModel, adapter: str, revision: str | None = None) -> bool:
+    """Return whether peft's ``unload`` gives back the base as it was before its adapter.
+
+    It keeps what the adapter brought in place of the base's own weights: whole modules, biases, or
+    what is left where the adapter began as a part of the base.
+    """
+    own = {
+        name.replace(".base_layer", "").replace(".original_module", "")
+        for name, _ in tuned.named_parameters(remove_duplicate=False)
+    }
+    brought = load_peft_weights(adapter, device="cpu", revision=revision)
+    start = getattr(tuned.active_peft_config, "init_lora_weights", None)
+    return own.isdisjoint(key.replace(".base_layer", "") for key in brought) and (
+        not isinstance(start, str)
+    )
+
+
 def _unfit(adapter: str, fault: str, keys: Sequence[str]) -> ConfigError:
     return ConfigError(
         f"{fault.format(len(keys))} this base; the first is {keys[0]}",

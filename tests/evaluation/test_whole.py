@@ -202,6 +202,27 @@ def test_an_adapter_that_does_not_fit_is_not_swapped_in(checkpoint, lora, tmp_pa
         swap_adapter(by_spor_hf(checkpoint()), str(bad))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({}, {"modules_to_save": ["lm_head"]}, {"modules_to_save": ["norm"]}),
+        *({"init_lora_weights": "pissa"}, {"bias": "all"}),
+    ],
+)
+def test_the_next_adapter_has_nothing_of_the_one_before(changes, checkpoint, tmp_path):
+    base = tmp_path / "base"
+    biased = transformers.AutoConfig.from_pretrained(checkpoint(), attention_bias=True)
+    AUTO[False].from_config(biased).save_pretrained(base)
+    make_tokenizer("llama", merges=()).save_pretrained(base)
+    config = peft.LoraConfig(r=2, **PLACES, **changes)
+    model = by_spor_hf(base, adapter_of(base, config, tmp_path / "adapter"))
+    is_swapped = swap_adapter(model, None)
+    assert is_swapped == (not changes)
+    if is_swapped:
+        bare = by_spor_hf(base).model.state_dict()
+        assert all(torch.equal(bare[key], each) for key, each in model.model.state_dict().items())
+
+
 PLACES = {"target_modules": ["q_proj", "v_proj"]}
 ADAPTERS = {
     "prompt": peft.PromptTuningConfig(num_virtual_tokens=4),
