@@ -19,7 +19,7 @@ _NUMBERS = {f"tag:yaml.org,2002:{name}" for name in ("int", "float", "timestamp"
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads no more than stands in the file: no aliases, which stand for what is elsewhere."""
+    """Reads no more than stands in the file: no aliases, and no key twice."""
 
     values = 0
 
@@ -38,13 +38,22 @@ class _Loader(yaml.SafeLoader):
             fault = f"it has a number of more than {_LONGEST_NUMBER} characters"
         raise ComposerError(None, None, fault, event.start_mark)
 
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:  # noqa: ANN401
+        node: yaml.MappingNode = super().compose_mapping_node(anchor)
+        names: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.value in names:
+                raise ComposerError(None, None, f"it has {key.value!r} twice", key.start_mark)
+            names.add(key.value)
+        return node
+
 
 def parse(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     """Return the content of a YAML text.
 
     Raises:
-        ConfigError: it is not valid YAML, has an alias or a number without end, or has too many
-            values.
+        ConfigError: it is not valid YAML, has an alias, a key twice or a number without end, or has
+            too many values.
     """
     try:
         return yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader

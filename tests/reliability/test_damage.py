@@ -263,6 +263,8 @@ def test_no_yaml_of_a_user_has_an_alias(command, folder, refused):
         ("#" * 1_000_001, "longer"),
         (ASPECTS, "1,099,511,627,776 combinations"),
         ("aspects: &a [*a]", "YAML"),
+        ("aspects: {a: [x, y], 'a': [z, w]}", "has 'a' twice"),
+        ("? [a]\n: 1\n? [a]\n: 1", "YAML"),
         (f"- a\n- {'9' * 5_000}", "is not valid YAML"),
         ("- " * 5_000, "is not valid YAML"),
         ("- !!bool maybe", "is not valid YAML"),
