@@ -75,14 +75,14 @@ def _floors(rows: Sequence[Comparison], part: str) -> Grid:
     for row in rows:
         by_floor[_part(row, part), row.model][row.metric] = row
     notes, lines = Notes(), list[Line]()
+    parts = [part] if any(row.part for row in rows) else []
     for (own_part, name), scores in sorted(by_floor.items()):
         cells = (
             _cell(scores[metric].as_is, metric, notes) if metric in scores else Number("")
             for metric in metrics
         )
         size = samples_text(next(iter(scores.values())))
-        lines.append((name, *([own_part] if own_part else []), *cells, size))
-    parts = [part] if any(row.part for row in rows) else []
+        lines.append((name, *([own_part] if parts else []), *cells, size))
     header = ("floor", *parts, *map(label, metrics), "n")
     title = f"{section_title(rows[0])}, floors"
     return Grid(title, "", header, tuple(lines), (), notes.texts, legend=_ABOUT_FLOORS)
