@@ -24,7 +24,7 @@ from torch.nn import functional
 from tqdm import tqdm
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from spor_tasks.core.files import read_bytes, read_rows
+from spor_tasks.core.files import read_rows
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.weights import digest_weights
 from training.config import OptimizationConfig
@@ -74,7 +74,7 @@ def facts(corpus: str, settings: BaseSettings) -> dict[str, Any]:
     Raises:
         CorpusError: the corpus has no pretraining file.
     """
-    content = read_bytes(_file(corpus))
+    content = _file(corpus).read_bytes()
     return {
         "kind": KIND,
         "corpus": corpus,
