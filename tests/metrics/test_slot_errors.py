@@ -34,6 +34,11 @@ GAME = sample(genres="action, puzzle", platforms="PC, Xbox", linux="no", mac="ye
         # What names a place says nothing about food, nor prices about ratings.
         (sample(near="Raja Indian Cuisine"), "The Gull is near Raja Indian Cuisine.", ""),
         (sample(customer_rating="high"), "The Gull has high prices.", "-customer rating"),
+        (
+            sample(price_range="moderate"),
+            "The price range of the Gull is moderate with a customer rating of low.",
+            "+customer rating",
+        ),
         (sample(price_range="less than £20"), "The Gull charges under £ 20.", ""),
         (GAME, "The Gull is an action puzzler for PC and Xbox, and on Mac, but not Linux.", ""),
         (GAME, "The Gull: action puzzles. PC, Xbox; no Mac or Linux release.", "mac: yes no"),
