@@ -6,10 +6,12 @@ from itertools import compress
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Orders, Rivals, Sample, SampleMaker
 
+_FILLERS = "\u115f\u1160\u3164\uffa0"  # letters of Hangul that look like nothing
+
 
 def has_words(text: str) -> bool:
     """Return whether a text has a letter or a digit, of any script."""
-    return any(map(str.isalnum, text))
+    return any(char.isalnum() and char not in _FILLERS for char in text)
 
 
 def with_references(

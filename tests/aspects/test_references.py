@@ -24,7 +24,7 @@ from tests.support.strategies import pool, sets
 TOWN = [["Greyport", "harbour", "Old_Basin"], ["Greyport", "mayor", "Ida_Holm"]]
 TEXT = "The mayor of Greyport, which has the Old Basin, is Ida Holm."
 ROW = {"data": TOWN, "texts": [TEXT], "output": "Greyport has Old Basin."}
-WORDLESS = ["", " ", "\f", "…", "¿?", "--", "\u200b", "🙂"]
+WORDLESS = ["", " ", "\f", "…", "¿?", "--", "\u200b", "\u3164", "🙂"]
 PARENT = "--metric parent --corpus webnlg"
 
 
