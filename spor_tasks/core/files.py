@@ -8,6 +8,7 @@ import re
 import stat
 import tempfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -230,7 +231,12 @@ def _first(lines: Iterable[bytes]) -> bytes:
 
 def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, after their numbers; a blank one may be without end."""
-    return ((n, line) for n, line in enumerate(lines, 1) if line.strip() or len(line) > ROW_BYTES)
+    return ((n, line) for n, line in enumerate(lines, 1) if not is_blank(line))
+
+
+def is_blank(line: bytes) -> bool:
+    """Return whether a line that is not too long has white space alone, or a mark of Windows."""
+    return len(line) <= ROW_BYTES and not line.removeprefix(BOM_UTF8).strip()
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import CorpusError, MissingError
-from spor_tasks.core.files import ROW_BYTES, open_file
+from spor_tasks.core.files import ROW_BYTES, is_blank, open_file
 from spor_tasks.core.sample import Sample
 
 _BLOCK = 2**20  # bytes to read at once
@@ -73,7 +73,7 @@ class FileSamples(Sequence[Sample]):
             with open_file(self.path, _BLOCK) as file:
                 lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
                 for number, line in enumerate(lines, start=1):
-                    if line.strip():
+                    if not is_blank(line):
                         yield number, start, line
                     start += len(line)
         except FileNotFoundError as error:

@@ -59,6 +59,8 @@ def test_rows_have_the_number_of_their_line(tmp_path, content):
         (b'\n{"a": 1}\n{"b": 2}', (":2", ":3")),
         (b'[{"a": 1}, {"b": 2}]', (", row 1", ", row 2")),
         (b'\xef\xbb\xbf[\r\n  {"a": 1},\n\n  {\n"b": 2}\n]\n', (", row 1", ", row 2")),
+        (b'\xef\xbb\xbf\r\n{"a": 1}\r\n', (":2",)),
+        (b'\xef\xbb\xbf\n[\n{"a": 1}]\n', (", row 1",)),
         (b" [\n] \n", ()),
     ],
 )

@@ -51,7 +51,7 @@ def test_samples_are_the_same_at_random_as_in_order(file):
 
 def test_blank_lines_are_no_samples(file):
     in_order, lines = list(file), file.path.read_bytes().splitlines(keepends=True)
-    file.path.write_bytes(b"\n" + b"".join([*lines[:7], b" \r\n\n", *lines[7:], b"\n"]))
+    file.path.write_bytes(b"\xef\xbb\xbf\n" + b"".join([*lines[:7], b" \r\n\n", *lines[7:], b"\n"]))
     again = reader.read(file.path)
     assert (len(again), list(again), again[7]) == (40, in_order, in_order[7])
     assert [where.rpartition(":")[2] for where, _ in again.numbered()][6:8] == ["8", "11"]
