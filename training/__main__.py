@@ -3,6 +3,7 @@
 import argparse
 import json
 import logging
+import re
 import signal
 import sys
 import threading
@@ -21,6 +22,11 @@ from spor_tasks.core.visible import visible
 from spor_tasks.corpora.compmctg.reader import FOLDERS
 from training import shipped
 from training.launched import is_first, is_shared
+
+# In a list of arguments, lm-eval may read these as more than texts.
+_READ = re.compile(
+    r"[][(){},'\"]|^[+-]?(?:\.?\d|(?:true|false|none|nan|inf|infinity)$)", re.IGNORECASE
+)
 
 _NOT_DONE = 1
 _BAD_INPUT = 2
@@ -187,8 +193,8 @@ def _train(options: argparse.Namespace) -> None:
     if is_first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
         model = ",".join(f"{key}={value}" for key, value in config.arguments.items())
-        if any(set(value) & {*",[]{}'\""} for value in config.arguments.values()):
-            model = json.dumps(config.arguments)  # in a list they would have a meaning
+        if any(map(_READ.search, config.arguments.values())):
+            model = json.dumps(config.arguments)
         arguments = ("--model", "spor-hf", "--model_args", model, "--tasks", task)
         then("spor", "eval", *arguments, "--output_path", "results", "--log_samples")
 

@@ -61,7 +61,8 @@ def run(options: argparse.Namespace) -> None:
     if options.results:
         then("spor", "report", options.results)
     else:
-        then("spor", "baseline", options.name, *options.tasks, "--results", "runs")
+        same = [*options.tasks, *(["--held-out"] if options.held_out else [])]
+        then("spor", "baseline", options.name, *same, "--results", "runs")
 
 
 def _print(result: "Run", width: int) -> None:

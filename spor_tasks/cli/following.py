@@ -26,10 +26,10 @@ def then(*words: object) -> None:
         print(visible(f"next: {shlex.join(texts)}"), file=sys.stderr)
 
 
-def given(options: argparse.Namespace, *names: str) -> Iterator[str]:
+def given(options: argparse.Namespace, *names: str) -> Iterator[object]:
     """Yield the words of those of the options that were given."""
     for name in names:
         value = getattr(options, name)
         each = value if isinstance(value, list) else [] if value is None else [value]
         for one in each:
-            yield from (f"--{name.replace('_', '-')}", str(one))
+            yield from (f"--{name.replace('_', '-')}", one)

@@ -103,7 +103,7 @@ def _end(options: argparse.Namespace, results: list[Path]) -> None:
     if out:
         name = "diff.md" if is_diff else "leaderboard.md" if options.leaderboard else PAGE
         print(f"\n{visible(out / name)}")
-    kind = ["--leaderboard"] if options.leaderboard else ["--diff"] if is_diff else []
+    kind: list[object] = ["--leaderboard"] if options.leaderboard else ["--diff"] if is_diff else []
     if options.merge_by:
         kind += ["--merge-by", ",".join(options.merge_by)]
     kind += given(options, "name", "dataset", "organization", "source")

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from argparse import Namespace
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -263,6 +264,8 @@ def test_each_command_that_is_printed_works(command, chain, printed, filled, req
         ("output=new method=full model.revision=v2", "pretrained=new"),
         (f"{COARSE.removeprefix(TRAIN)} output=new", "pretrained=base,peft=new,tokenizer=new"),
         ("output=a,b", '{"pretrained": "base", "peft": "a,b"}'),
+        ("output='2026'", '{"pretrained": "base", "peft": "2026"}'),
+        ("output=None", '{"pretrained": "base", "peft": "None"}'),
     ],
 )
 def test_what_was_trained_is_loaded_whole(settings, arguments, printed, monkeypatch, capsys):
@@ -278,7 +281,8 @@ def test_what_was_trained_is_loaded_whole(settings, arguments, printed, monkeypa
 
 
 def test_words_that_are_easily_lost(capsys):
-    following.then("spor", "report", Path("-runs"), Path("-"), "a b", "--out")
-    assert capsys.readouterr().err == "next: spor report ./-runs - 'a b' --out\n"
+    own = following.given(Namespace(references=Path("-own")), "references")
+    following.then("spor", "report", Path("-runs"), Path("-"), "a b", *own)
+    assert capsys.readouterr().err == "next: spor report ./-runs - 'a b' --references ./-own\n"
     assert copy_context().run(commands.run, ["tasks", "path", "--quiet"]) == 0
     assert "next: " not in capsys.readouterr().err
