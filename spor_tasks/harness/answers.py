@@ -44,9 +44,11 @@ def failures(requests: Iterable[Instance]) -> dict[str, int]:
 
 
 def mark_failures() -> None:
-    """Let lm-eval's models of OpenAI's interface return :class:`Failed`; safe to repeat."""
+    """Let lm-eval's models of chat servers return :class:`Failed`; safe to repeat."""
     if models := sys.modules.get("lm_eval.models.openai_completions"):
         _mark(models)
+    if models := sys.modules.get("lm_eval.models.anthropic_llms"):
+        models.AnthropicChat.parse_generations = _texts_of_anthropic
 
 
 @cache
@@ -104,6 +106,15 @@ def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:  # no
             text.why = why
         texts.append(text)
     return texts
+
+
+def _texts_of_anthropic(model: Any, outputs: Any, **_: object) -> list[str]:  # noqa: ANN401
+    if isinstance(outputs, dict) and isinstance(parts := outputs.get("content"), list):
+        texts = [part.get("text") for part in parts if isinstance(part, dict)]
+        message = {"content": "".join(text for text in texts if isinstance(text, str))}
+        choice = {"message": message, "finish_reason": outputs.get("stop_reason")}
+        outputs = {**outputs, "choices": [choice]}
+    return _texts(model, _of_chat, outputs)
 
 
 def _of_chat(choice: Mapping[str, Any]) -> tuple[object, str | None]:

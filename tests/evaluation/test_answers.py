@@ -109,6 +109,24 @@ def test_each_kind_of_fault_is_counted_and_no_answer_is_moved(model, path, concu
     assert sorted(filter(None, texts)) == ["A text."] * 6 + ["Half", "Half a", "Half a"]
 
 
+def test_the_other_chat_interface_has_the_same_faults(tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    thought, text = {"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "A text."}
+    answers = [
+        {"content": [thought, text], "stop_reason": "end_turn"},
+        {"content": [], "stop_reason": "end_turn"},
+        {"content": [text], "stop_reason": "refusal"},
+        {"type": "error", "error": {"type": "overloaded_error"}},
+        {"content": None},
+        {"detail": "Not found"},
+    ]
+    found = evaluated(tmp_path, answers, "anthropic-chat-completions", "chat/messages")
+    assert found.failures == {"error": 3, "unfinished": 1}
+    (file,) = tmp_path.rglob("samples_*.jsonl")
+    texts = [json.loads(line)["resps"][0][0] for line in file.read_text().splitlines()]
+    assert sorted(texts) == ["", "", "", "", "A text.", "A text."]
+
+
 def test_a_report_names_them_in_every_format(tmp_path):
     evaluated(tmp_path / "runs", [body("A text."), ERROR, body(None)], "local-completions", "comp")
     document = report.write([tmp_path / "runs"], tmp_path / "out")
