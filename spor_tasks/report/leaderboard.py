@@ -14,7 +14,13 @@ from spor_tasks.metrics.base import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends
-from spor_tasks.results.evidence import SystemPair, compare, is_of_one_seed
+from spor_tasks.results.evidence import (
+    REPEATED,
+    SystemPair,
+    compare,
+    is_of_one_seed,
+    repeats_a_checkpoint,
+)
 from spor_tasks.results.grid import (
     Grid,
     Line,
@@ -226,6 +232,8 @@ def _untestable(entries: Sequence[Entry]) -> Iterator[tuple[int, str]]:
             yield i, "there are no samples to test with"
         elif several and is_of_one_seed(system):
             yield i, "one training seed says nothing about others, and other systems have several"
+        elif repeats_a_checkpoint(system):
+            yield i, REPEATED
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -24,6 +24,8 @@ FEWEST_CLUSTERS = 30
 """A difference on fewer clusters of samples has no mark: its interval and p are too bold."""
 
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
+REPEATED = "a checkpoint has several results, which are not of several runs of training"
+_ALL_ALIKE = "all samples are about the same, which says nothing about others"
 _NO_VERDICT = "no sample has a verdict in every run"
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
@@ -264,11 +266,12 @@ def _untested(pair: SystemPair, fewest: int) -> str | None:
     count = np.count_nonzero(np.bincount(samples.clusters[_scored(pair)]))
     if not count:
         return _NO_VERDICT
+    if any(map(repeats_a_checkpoint, (pair.first, pair.second))):
+        return REPEATED
     if len(runs) > 2 and any(map(is_of_one_seed, (pair.first, pair.second))):  # noqa: PLR2004
         return "a system with one training seed cannot be compared with one of several runs"
-    if count == 1 < fewest:
-        return "all samples are about the same, which says nothing about others"
-    return None if count >= fewest else FEW_CLUSTERS
+    few = FEW_CLUSTERS if count > 1 else _ALL_ALIKE
+    return None if count >= fewest else few
 
 
 def _clusters(pairs: Sequence[SystemPair]) -> Clusters:
@@ -279,6 +282,12 @@ def _clusters(pairs: Sequence[SystemPair]) -> Clusters:
 def is_of_one_seed(system: Sequence[Run]) -> bool:
     """Return whether a system was trained, and with a single seed."""
     return len({run.seed for run in system}) == 1 and system[0].seed is not None
+
+
+def repeats_a_checkpoint(system: Sequence[Run]) -> bool:
+    """Return whether some runs are of one training, merged over the type of weights, say."""
+    trained = [(run.seed, run.adapter.adapter_sha256) for run in system if run.adapter]
+    return len(set(trained)) < len(trained)
 
 
 def _scored(pair: SystemPair) -> NDArray[np.bool_]:

@@ -273,6 +273,19 @@ def test_several_runs_of_one_seed_are_not_several_seeds(tmp_path):
     assert ranks(board) == {merged.model: f"not ranked: {reason}"} | {e.model: 1 for e in single}
 
 
+def test_a_checkpoint_that_is_evaluated_twice_is_not_two_runs(tmp_path):
+    """Runs in float32 and bfloat16 of two seeds are merged: four runs of two checkpoints."""
+    rng = np.random.default_rng(2)
+    first, *others = systems_of(run_of(tmp_path), rng.normal(50, 1, (3, 4, 60)))
+    runs = tuple(
+        replace(run, adapter=structs.replace(run.adapter, seed=number // 2))
+        for number, run in enumerate(first.cell.runs)
+    )
+    board = [replace(first, cell=replace(first.cell, runs=runs)), *others]
+    reason = "a checkpoint has several results, which are not of several runs of training"
+    assert ranks(board) == {first.model: f"not ranked: {reason}"} | {e.model: 1 for e in others}
+
+
 def test_a_score_that_cannot_be_resampled_ranks_no_system(tmp_path):
     """Dist-3 counts different words of all outputs together."""
     entries = systems_of(run_of(tmp_path), [[near(seed, shift=9 * seed)] for seed in range(2)])
