@@ -26,7 +26,7 @@ FEWEST_CLUSTERS = 30
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
 REPEATED = "a checkpoint has several results, which are not of several runs of training"
 _ALL_ALIKE = "all samples are about the same, which says nothing about others"
-_NO_VERDICT = "no sample has a verdict in every run"
+NO_VERDICT = "no sample has a verdict in every run"
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
@@ -250,7 +250,7 @@ def _over_runs(pairs: Sequence[SystemPair], *, many: bool) -> Iterator[Compared]
     numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
     for difference, p in zip(*measured.tested(numbers, many=many), strict=True):
         if math.isnan(p):
-            yield Compared(reason=_NO_VERDICT)
+            yield Compared(reason=NO_VERDICT)
         else:
             yield Compared(float(difference), float(p))
 
@@ -265,7 +265,7 @@ def _untested(pair: SystemPair, fewest: int) -> str | None:
         return "the samples of both are needed, and must be the same"
     count = np.count_nonzero(np.bincount(samples.clusters[_scored(pair)]))
     if not count:
-        return _NO_VERDICT
+        return NO_VERDICT
     if any(map(repeats_a_checkpoint, (pair.first, pair.second))):
         return REPEATED
     if len(runs) > 2 and any(map(is_of_one_seed, (pair.first, pair.second))):  # noqa: PLR2004

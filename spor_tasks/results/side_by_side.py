@@ -8,8 +8,8 @@ import numpy as np
 
 from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import logged_of, resampled
-from spor_tasks.results.rows import Comparison
+from spor_tasks.results.evidence import NO_VERDICT, logged_of, resampled
+from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import Record
 
@@ -59,5 +59,6 @@ def side_by_side(
         if row.metric in metrics:
             found = row.difference
             n, clusters = (found.n or 0, found.clusters) if found else (0, None)
-            scored.append(replace(row, n=n, clusters=clusters))
+            arms = row.arms if found else (Cell(reason=NO_VERDICT),) * len(SIDES)
+            scored.append(replace(row, arms=arms, n=n, clusters=clusters))
     return tuple(scored), problems

@@ -187,7 +187,7 @@ def detectable(experiments: Sequence[Variances]) -> float | None:
     Each is one difference, of systems with as many runs as in the others; their variances are
     pooled. True variances are drawn around these, and around them what a further experiment would
     see: so the estimate has its power on average, however few runs it is from. None where the runs
-    are too few for that.
+    are too few for that, or nothing varies.
     """
     clusters, between, shared, further = (
         np.concatenate(part) for part in zip(*(each[:4] for each in experiments), strict=True)
@@ -219,4 +219,5 @@ def detectable(experiments: Sequence[Variances]) -> float | None:
         freedom,
     ).errors()
     needed = reach(seen_freedom) * error - rng.standard_normal(_EXPERIMENTS) * deviation
-    return float(np.quantile(needed, _POWER))
+    found = float(np.quantile(needed, _POWER))
+    return found if found > ROUNDING else None

@@ -77,6 +77,7 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path):
     assert task.changes[0].scores["parent"] == Scores(50.0, None)
     (row,) = task.rows
     assert (row.n, row.difference, task.moved(row)) == (0, None, (0, 0))
+    assert {cell.reason for cell in row.arms} == {"no sample has a verdict in every run"}
 
 
 def test_a_diff_says_what_a_report_of_two_arms_says(tmp_path):

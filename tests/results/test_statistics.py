@@ -438,3 +438,12 @@ def test_the_difference_that_is_named_is_found_in_four_of_five(seeds, models, sp
     error, freedom = np.array([each.errors() for each in variances])[..., 0].T
     power = [(p_of_student(values + shift, error, freedom) < 0.05).mean() for shift in stated]
     assert 0.74 <= np.mean(power) <= 0.86
+
+
+@pytest.mark.parametrize("seeds", [1, 6])
+def test_no_difference_is_named_where_nothing_varies(seeds):
+    """All outputs of both systems are equal; any difference at all was said to be found."""
+    same = [column(np.arange(60.0))] * seeds
+    equal = sig.estimate([same, same], np.arange(60))
+    assert equal.variances
+    assert detectable([equal.variances] * 2) is None
