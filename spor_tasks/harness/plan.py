@@ -222,14 +222,15 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
 
 def _arm(metadata: Metadata, pair: SplitPair, *settings: str) -> Split | None:
     """Return the arm that the first given setting names; None if none is given."""
-    requested = next(filter(None, map(metadata.get, settings)), None)
+    requested = [*filter(None, map(metadata.get, settings))]
     arms = {arm.name: arm for arm in pair.arms}
-    if requested not in {None, *arms}:
-        raise ConfigError(
-            f"{settings[-1]}={requested} is not an arm of the task",
-            remedy=f"Use {' or '.join(arms)}.",
-        )
-    return arms.get(str(requested))
+    for each in requested:
+        if each not in [*arms]:  # which may be of any type
+            raise ConfigError(
+                f"{settings[-1]}={each} is not an arm of the task",
+                remedy=f"Use {' or '.join(arms)}.",
+            )
+    return arms[requested[0]] if requested else None
 
 
 def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:

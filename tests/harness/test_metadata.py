@@ -100,6 +100,7 @@ def test_a_metric_that_a_task_does_not_report_is_not_added(name):
     ("task", "metadata", "fault", "remedy"),
     [
         (SPOR, {"fewshot_arm": "atoms"}, "fewshot_arm=atoms", "Use atom or combination."),
+        (f"{SPOR}_icl_atom", {"fewshot_arm": "atoms"}, "=atoms", "Use atom or combination."),
         (SPOR, {"test_sha256": "0" * 64}, "0" * 64, "spor-tasks"),
         (SPOR, {"benchmark": "sporr"}, "sporr", "spor"),
         (SPOR, {"split": 1}, "split=1", "Leave the setting out."),
