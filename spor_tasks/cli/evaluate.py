@@ -134,12 +134,12 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     """Return the ``--models``, and the other arguments as lm-eval's own parser reads them.
 
     Raises:
-        ConfigError: an argument is JSON that is nested too deeply.
+        ConfigError: an argument is no JSON though it has a brace, or is nested too deeply.
     """
     try:
         options = _parser().parse_args(arguments)
-    except RecursionError as error:
-        raise ConfigError("an argument is nested too deeply", where="command line") from error
+    except (RecursionError, ValueError) as error:
+        raise ConfigError(str(error), where="command line") from error
     return vars(options).pop("models"), options
 
 

@@ -110,6 +110,8 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         *((f"--tasks MINI --limit={limit}", "error: limit: ") for limit in LIMITS),
         ("--tasks MINI --metadata limt_evenly=true", "nearest names are limit_evenly, "),
         ("--tasks MINI --metadata style=instruction", "there is no setting 'style'"),
+        ("--tasks MINI --metadata {limit_evenly=true}", "error: command line: Invalid JSON"),
+        ("--tasks MINI --model_args {'pretrained':'a'}", "error: command line: Invalid JSON"),
         ("--tasks MINI --num_fewshot=-1", "error: num_fewshot: "),
         ("--tasks spor_mini_icl --num_fewshot 0", "error: num_fewshot: "),
         ("--tasks MINI --gen_kwargs num_beams=5", "hf does not support the beam search"),
