@@ -42,7 +42,7 @@ _PARTS: Mapping[Kind, tuple[str, ...]] = {
 # What commands about other entries call too.
 _USES: Mapping[Kind, Callable[[Any], object]] = {
     "benchmark": lambda found: ({**found.groups}, min(spec.task for spec in found.sets())),
-    "metric": lambda found: [(info.name, info.of_some) for info in found.scores],
+    "metric": lambda found: {info.name: info.of_some for info in found.scores},
 }
 
 

@@ -19,6 +19,7 @@ FORGED = "0\x1b[2J\n\u202eerror: forged"
 MODULE = f"""
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 from spor_tasks.core.registry import registry
 
 class Ends(BaseException):
@@ -32,11 +33,13 @@ class Metric:
         self.how = how
     @property
     def scores(self):
+        if self.how == "names":
+            return [SimpleNamespace(name=[], of_some=False)]
         return () if self.how == "judge" else sys.exit({FORGED!r})
     def judge(self, samples, outputs):
         sys.exit(0)
 
-attribute, judge = Metric("attribute"), Metric("judge")
+attribute, judge, names = map(Metric, ("attribute", "judge", "names"))
 
 class Benchmark:
     title = "x"
@@ -64,7 +67,14 @@ class Corpus:
 corpus = Corpus()
 """
 ENTRIES = {
-    "metric": ["leaves:exits", "harm:attribute", "harm:judge", "no.such:thing", "harm:none"],
+    "metric": [
+        "leaves:exits",
+        "harm:attribute",
+        "harm:judge",
+        "harm:names",
+        "no.such:thing",
+        "harm:none",
+    ],
     "benchmark": ["harm:sets", "harm:published"],
     "corpus": ["harm:corpus", "leaves:x"],
     "objective": ["leaves:x", "harm:attribute"],
