@@ -71,7 +71,7 @@ class OrderInvariance(Metric):
         for share in ("pbh", "poh")
     )
     units = ("facts",)
-    signature = f"order|align:published|v:{__version__}"
+    signature = f"order|align:published|names:words|v:{__version__}"
     outputs = 2
     needs_texts = True
     challenge = Orders
@@ -131,7 +131,7 @@ class Cwio(Metric):
         ),
     )
     units = ("facts",)
-    signature = f"cwio|align:published|v:{__version__}"
+    signature = f"cwio|align:published|names:words|v:{__version__}"
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:
         """Correlate the order of the units in one output with the order of the sample's data.
