@@ -138,7 +138,9 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     """
     try:
         options = _parser().parse_args(arguments)
-    except (RecursionError, ValueError) as error:
+    except RecursionError as error:
+        raise ConfigError("an argument is nested too deeply", where="command line") from error
+    except ValueError as error:
         raise ConfigError(str(error), where="command line") from error
     return vars(options).pop("models"), options
 
