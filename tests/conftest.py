@@ -55,9 +55,9 @@ def pytest_collection_finish():
     """Ask once what each evaluation asks: of the machine, for 1.3 s, and of task files, for 0.8."""
     if "lm_eval.evaluator" not in sys.modules:
         return
-    from lm_eval.tasks import _index  # noqa: PLC0415
+    from lm_eval.tasks import _index
 
-    from spor_tasks.harness import host, task_files  # noqa: PLC0415
+    from spor_tasks.harness import host, task_files
 
     host.describe_machine_once()
     build = _index.TaskIndex.build
@@ -148,7 +148,7 @@ human_dir = _folder_of("SPOR_HUMAN_DIR")
 @pytest.fixture(autouse=True, scope="session")
 def _own_cache(tmp_path_factory):
     """Keep what tests choose out of the user's cache."""
-    from spor_tasks.core import folders  # noqa: PLC0415 - counted by coverage
+    from spor_tasks.core import folders  # counted by coverage
 
     folder = tmp_path_factory.mktemp("cache")
     folders.user_cache = lambda: folder
@@ -157,7 +157,7 @@ def _own_cache(tmp_path_factory):
 @pytest.fixture
 def spor(capsys):
     """Run a command, which must end with a status; return its output, or its errors."""
-    from tests.support import commands  # noqa: PLC0415 - loads all commands
+    from tests.support import commands  # loads all commands
 
     def run(words, ends=0):
         capsys.readouterr()

@@ -179,14 +179,14 @@ def _found(file: Path) -> Path:
 
 def _train(options: argparse.Namespace) -> None:
     # Nothing for the other commands.
-    from training.config import check_path, load_config  # noqa: PLC0415
-    from training.data import find_spec, sets_of  # noqa: PLC0415
+    from training.config import check_path, load_config
+    from training.data import find_spec, sets_of
 
     config = load_config(_found(options.config), options.overrides)
     check_path(config.model)
     task = find_spec(sets_of(config.data).name).task
     # Imported once the settings are known to be good: torch takes seconds.
-    from training.lora import train  # noqa: PLC0415
+    from training.lora import train
 
     result = train(config)
     speed = result.pairs_seen / result.seconds
@@ -200,7 +200,7 @@ def _train(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from training.experiments import plan, run  # noqa: PLC0415 - lm-eval, which takes seconds
+    from training.experiments import plan, run  # lm-eval, which takes seconds
 
     loaded = plan.load_experiment(_found(options.experiment), options.overrides)
     if options.dry_run:
@@ -217,7 +217,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _classifier(options: argparse.Namespace) -> None:
-    from training import classifier  # noqa: PLC0415 - torch
+    from training import classifier  # torch
 
     config = classifier.load_config(options.config and _found(options.config), options.overrides)
     aspects, every = options.aspect, list(classifier.space_of(options.corpus).aspects)
@@ -239,7 +239,7 @@ def _classifier(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> int:
-    from training.demo import demonstrate  # noqa: PLC0415
+    from training.demo import demonstrate
 
     return 0 if demonstrate(options.corpus) else _NOT_DONE
 

@@ -233,8 +233,8 @@ def _trained(
 
 
 def _fit(
-    model: Any,  # noqa: ANN401 - of transformers
-    tokenizer: Any,  # noqa: ANN401 - of transformers
+    model: Any,
+    tokenizer: Any,
     train_part: _Labelled,
     dev: _Labelled,
     settings: Mapping[str, Any],
@@ -277,7 +277,7 @@ def _fit(
     return tuple(entry["eval_accuracy"] for entry in history if "eval_accuracy" in entry)
 
 
-def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - as above
+def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:
     return [{"labels": label, **tokenizer(text, truncation=True)} for text, label in part]
 
 

@@ -229,7 +229,7 @@ class TrainingConfig:
             )
 
     @property
-    def _objective(self) -> Any:  # noqa: ANN401 - a class in a module that imports torch
+    def _objective(self) -> Any:
         return OBJECTIVES.get("objective", self.objective)
 
     @property

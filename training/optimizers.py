@@ -31,7 +31,7 @@ def optimizer(
         {"params": [], "weight_decay": 0.0},
     ]
     for name, weight in weights.items():
-        is_norm = weight.ndim < 2  # noqa: PLR2004
+        is_norm = weight.ndim < 2
         is_exempt = "bias" in name or (is_norm and not settings.decay_norms)
         groups[is_exempt]["params"].append(weight)
     groups = [group for group in groups if group["params"]]

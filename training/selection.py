@@ -237,8 +237,8 @@ class Judge:
     """
 
     def __init__(self, model: Model, base: Base, data: TrainingSet, config: TrainingConfig) -> None:
-        from spor_tasks.evaluation.hf import SporHF  # noqa: PLC0415
-        from spor_tasks.harness import adapt  # noqa: PLC0415 - lm-eval, which takes seconds
+        from spor_tasks.evaluation.hf import SporHF
+        from spor_tasks.harness import adapt  # lm-eval, which takes seconds
 
         self._model = model
         self._samples = data.dev
@@ -275,7 +275,7 @@ class Judge:
         return {name: column.value for name, column in columns.items() if column.scored.any()}
 
     def _generate(self, docs: Sequence[Mapping[str, Any]]) -> list[str]:
-        from spor_tasks.harness import host  # noqa: PLC0415 - as above
+        from spor_tasks.harness import host  # as above
 
         requests = [
             host.request(doc, doc["prompt"], dict(self._decoding), number)

@@ -24,7 +24,7 @@ _Settings = TypeVar("_Settings")
 
 
 @cache  # the cells of an experiment share most of their settings
-def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
+def read_yaml(text: str, where: str) -> Any:
     """Return the value of a YAML text; equal texts give the same object, not to be changed.
 
     Raises:
@@ -33,7 +33,7 @@ def read_yaml(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
     return plain_yaml.parse(text, where)
 
 
-def to_dict(settings: Any, exclude: Any = None) -> dict[str, Any]:  # noqa: ANN401 - of any class
+def to_dict(settings: Any, exclude: Any = None) -> dict[str, Any]:
     """Return the settings as values of JSON and YAML, with the keys of a file.
 
     ``exclude`` are keys to leave out, as pydantic takes them.

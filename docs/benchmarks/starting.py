@@ -12,13 +12,13 @@ from spor_tasks import cli
 
 def import_lm_eval() -> None:
     """Import what every evaluation imports."""
-    import lm_eval.evaluator  # noqa: F401, PLC0415 - timed
-    import torch  # noqa: F401, PLC0415
+    import lm_eval.evaluator  # noqa: F401 - timed
+    import torch  # noqa: F401
 
 
 def import_task() -> None:
     """Import the task class."""
-    import spor_tasks.harness.task  # noqa: F401, PLC0415 - timed
+    import spor_tasks.harness.task  # noqa: F401 - timed
 
 
 def list_tasks() -> None:
@@ -28,14 +28,14 @@ def list_tasks() -> None:
 
 def index_tasks() -> None:
     """Let lm-eval read the names of our tasks."""
-    from spor_tasks.harness import task_files  # noqa: PLC0415 - timed
+    from spor_tasks.harness import task_files  # timed
 
     assert task_files.manager().all_tasks
 
 
 def first_request(task: str) -> None:
     """Run `spor eval` up to the first request."""
-    import lm_eval.models.dummy  # noqa: PLC0415 - timed
+    import lm_eval.models.dummy  # timed
 
     def stop(*_: object, **__: object) -> NoReturn:
         raise SystemExit
@@ -50,8 +50,8 @@ def first_request(task: str) -> None:
 
 def evaluate(tag: str) -> None:
     """Evaluate all tasks of a tag with outputs that are the first reference, or the prompt."""
-    from tests.support.scripted import ScriptedLM  # noqa: PLC0415 - imports lm-eval
-    from tests.support.scripted import evaluate as run  # noqa: PLC0415
+    from tests.support.scripted import ScriptedLM  # imports lm-eval
+    from tests.support.scripted import evaluate as run
 
     run(ScriptedLM(lambda request: request.doc["target"] or request.doc["prompt"]), tag)
 

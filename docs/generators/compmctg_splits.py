@@ -114,7 +114,7 @@ class Search:
         self.largest = max(range(len(aspects)), key=lambda index: len(aspects[index]))
         self.values = aspects.pop(self.largest)
         self.others = list(itertools.product(*aspects))
-        if len(self.others) > 12:  # noqa: PLR2004 - all their subsets are listed
+        if len(self.others) > 12:
             raise SplitError("is too large to find the highest divergence", where=space.name)
         singles = [(pair,) for i, aspect in enumerate(aspects) for pair in ((i, v) for v in aspect)]
         pairs = [(*a, *b) for a, b in itertools.combinations(singles, 2) if a[0][0] != b[0][0]]

@@ -48,7 +48,7 @@ def build(
 
 
 def _unsuited(sample: Sample) -> str:
-    if len(sample.units) < 2:  # noqa: PLR2004 - two have an order
+    if len(sample.units) < 2:
         return "no two units differ"
     return "a reference does not mention every unit"
 

@@ -146,7 +146,7 @@ def specs(benchmark: str, make: Callable[..., SetSpec] | None = None) -> Iterato
                 yield (make or spec)(benchmark, name, is_default=is_default, **group.fields)
 
 
-def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> SetSpec:  # noqa: ANN401 - any field
+def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> SetSpec:
     """Return the declaration of sets; ``fields`` go before those of `sets.toml`."""
     table = _benchmarks()[benchmark]
     kind = table.kinds.get(name.aspect, {}).get(name.part or "", {})

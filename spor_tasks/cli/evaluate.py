@@ -204,7 +204,7 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
     options.func(options)
 
 
-def _print(results: dict[str, Any], model: Any, config: "EvaluatorConfig") -> None:  # noqa: ANN401
+def _print(results: dict[str, Any], model: Any, config: "EvaluatorConfig") -> None:
     from lm_eval.utils import make_table
 
     print(

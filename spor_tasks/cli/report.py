@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         remedy = "Name the folder that `--output_path` named."
         raise ConfigError("no results are named", remedy=remedy)
     if options.diff is not None:
-        if len(results) != 2:  # noqa: PLR2004 - before and after
+        if len(results) != 2:
             remedy = "Write `spor report BEFORE --diff AFTER`."
             raise ConfigError(f"needs two runs, not {len(results)}", where="--diff", remedy=remedy)
         before, after = results

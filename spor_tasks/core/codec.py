@@ -94,7 +94,7 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         row |= {field: dict(json.loads(hidden)) for field in _REPLACED}
         row["possible_values"] = dict(json.loads(doc.get("possible_values") or "[]"))
 
-    def make(units: Units, references: tuple[str, ...], /, **context: Any) -> Sample:  # noqa: ANN401
+    def make(units: Units, references: tuple[str, ...], /, **context: Any) -> Sample:
         return Sample(doc["id"], doc["corpus"], units, references, context)
 
     return _sample(msgspec.convert(row, _Row), make)

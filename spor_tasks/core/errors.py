@@ -49,7 +49,7 @@ def line(text: str) -> str:
 
 def advice(name: object, names: Iterable[object], others: str | None = None) -> str:
     """Return the remedy for an unknown name: the three nearest names, then all, or ``others``."""
-    from rapidfuzz import fuzz, process, utils  # noqa: PLC0415 - slow to import
+    from rapidfuzz import fuzz, process, utils  # slow to import
 
     known, clean = tuple(map(str, names)), utils.default_process
     everything = f"Use one of {', '.join(known)}."

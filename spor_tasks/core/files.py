@@ -134,7 +134,7 @@ def _all_of(file: BufferedReader) -> bytes:
     return file.read(size)
 
 
-def read_packaged(path: Path) -> Any:  # noqa: ANN401 - any JSON value
+def read_packaged(path: Path) -> Any:
     """Return the JSON value in a data file of this package, gzipped if its name ends with `.gz`.
 
     Raises:
@@ -181,7 +181,7 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
         yield place, row
 
 
-def _parse_list(lines: Iterable[bytes], where: str) -> Any:  # noqa: ANN401 - any JSON value
+def _parse_list(lines: Iterable[bytes], where: str) -> Any:
     content = bytearray()
     for line in lines:
         content += line
@@ -194,7 +194,7 @@ def _parse_list(lines: Iterable[bytes], where: str) -> Any:  # noqa: ANN401 - an
     return _loads(content, where)
 
 
-def _parse(line: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON value
+def _parse(line: bytes, where: str) -> Any:
     if len(line) > ROW_BYTES:
         raise CorpusError(
             f"is longer than {ROW_BYTES:,} bytes",
@@ -204,7 +204,7 @@ def _parse(line: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON value
     return _loads(line, where)
 
 
-def _loads(content: bytes | bytearray, where: str) -> Any:  # noqa: ANN401 - any JSON value
+def _loads(content: bytes | bytearray, where: str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -363,13 +363,13 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
             file.write(encode_row(row))
 
 
-def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
+def write_json(path: Path, value: Any) -> None:
     """Write one JSON value, indented for people, atomically."""
     with atomic_write(path) as file:
         file.write(json_bytes(value))
 
 
-def json_bytes(value: Any) -> bytes:  # noqa: ANN401 - any JSON value
+def json_bytes(value: Any) -> bytes:
     """Return one JSON value, indented for people."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return f"{text}\n".encode(errors="backslashreplace")  # as encode_row

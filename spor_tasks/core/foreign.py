@@ -60,7 +60,7 @@ class Foreign:
     ``where`` names it in errors.
     """
 
-    def __init__(self, found: Any, where: str) -> None:  # noqa: ANN401 - of any contract
+    def __init__(self, found: Any, where: str) -> None:
         self._found = found
         self._where = where
 
@@ -68,12 +68,12 @@ class Foreign:
     def __class__(self) -> type:  # so that it is an instance of what it stands for
         return type(self._found)
 
-    def __call__(self, *values: Any, **named: Any) -> "Foreign":  # noqa: ANN401
+    def __call__(self, *values: Any, **named: Any) -> "Foreign":
         """Return an object of the class."""
         with guarded(self._where):
             return Foreign(self._found(*values, **named), self._where)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:
         if name in {"_found", "_where"}:  # of a copy that is being made
             raise AttributeError(name)
         try:
@@ -89,8 +89,8 @@ class Foreign:
             raise
         return self._called(value) if isroutine(value) else value
 
-    def _called(self, function: Any) -> Any:  # noqa: ANN401
-        def call(*values: Any, **named: Any) -> Any:  # noqa: ANN401
+    def _called(self, function: Any) -> Any:
+        def call(*values: Any, **named: Any) -> Any:
             with guarded(self._where):
                 result = function(*values, **named)
             return self._each(result) if isinstance(result, Iterator) else result

@@ -23,7 +23,7 @@ class _Loader(yaml.SafeLoader):
 
     values = 0
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:  # noqa: ANN401
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         self.values += 1
         node = None
@@ -38,7 +38,7 @@ class _Loader(yaml.SafeLoader):
             fault = f"it has a number of more than {_LONGEST_NUMBER} characters"
         raise ComposerError(None, None, fault, event.start_mark)
 
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:  # noqa: ANN401
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node: yaml.MappingNode = super().compose_mapping_node(anchor)
         names: set[str] = set()
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
@@ -48,7 +48,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def parse(text: str, where: str) -> Any:  # noqa: ANN401 - any YAML value
+def parse(text: str, where: str) -> Any:
     """Return the content of a YAML text.
 
     Raises:

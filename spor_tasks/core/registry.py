@@ -65,7 +65,7 @@ class Registry:
         entries = (entry for entry in self._entries.values() if entry.kind == kind)
         return tuple(entry.name for entry in entries if _is_usable(entry))
 
-    def get(self, kind: Kind, name: str) -> Any:  # noqa: ANN401 - each kind has its own contract
+    def get(self, kind: Kind, name: str) -> Any:
         """Return the object with this name.
 
         Raises:
@@ -107,7 +107,7 @@ def _leave_out(entry: Entry, why: str) -> None:
 
 
 @cache  # each prompt needs the corpus of its sample
-def _object(entry: Entry) -> Any:  # noqa: ANN401 - each kind has its own contract
+def _object(entry: Entry) -> Any:
     """Return the object of an entry; what another package's does is guarded.
 
     Raises:

@@ -282,7 +282,7 @@ class Deferred(Sequence[Sample]):
     def __iter__(self) -> Iterator[Sample]:
         return map(self._change, self._samples)
 
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return tuple(map(self._change, self._samples[index]))
         return self._change(self._samples[index])

@@ -79,7 +79,7 @@ def to_json(table: Table | CellTable) -> Mapping[str, Any]:
     return {"cells": list(rows), "highlighted": table.highlighted}
 
 
-def from_json(content: Any) -> Table | CellTable:  # noqa: ANN401 - any JSON value
+def from_json(content: Any) -> Table | CellTable:
     """Return the table that a row of a file has.
 
     Raises:

@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         """Print what is wrong with the arguments, and exit."""
         super().error(visible(message))
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - argparse's
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             what = f"there is no {value!r}. {advice(value, action.choices)}"
             raise argparse.ArgumentError(action, what)

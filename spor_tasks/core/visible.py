@@ -23,4 +23,4 @@ def visible(what: object, *, keep: str = "") -> str:
 
 def _code(char: str) -> str:
     number = ord(char)
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"  # noqa: PLR2004 - one plane
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

@@ -34,8 +34,8 @@ def find_folder(
             )
         return folder
     # Reports and checks of tasks need neither its time nor its memory.
-    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415
-    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
 
     try:
         cached = try_to_load_from_cache(name, file, revision=revision)

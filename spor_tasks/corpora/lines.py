@@ -49,7 +49,7 @@ class FileSamples(Sequence[Sample]):
             where = f"{self.path}:{number}"
             yield where, self.parse(line, where)
 
-    def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - an int or a slice
+    def __getitem__(self, index: Any) -> Any:
         chosen = range(len(self))[index]
         if not isinstance(chosen, int):
             return tuple(map(self.__getitem__, chosen))

@@ -132,7 +132,7 @@ class Repository(_Source):
         Raises:
             CorpusError: a file cannot be fetched, is not the published one, or cannot be written.
         """
-        from tqdm import tqdm  # noqa: PLC0415 - not needed to read a corpus
+        from tqdm import tqdm  # not needed to read a corpus
 
         files = [file for file in self.files().values() if file.role != "rebuilt"]
         if copy:
@@ -284,7 +284,7 @@ def _get(
 
     A file is verified before it is copied, and again as a copy. No more is read than ``most``.
     """
-    import requests  # noqa: PLC0415 - slow to import
+    import requests  # slow to import
 
     if isinstance(origin, Path):
         with _fetching(origin), open_file(origin) as file:
@@ -304,8 +304,8 @@ def _get(
 
 
 def _download(url: str, place: Path, most: int) -> None:
-    import pooch  # noqa: PLC0415 - as above
-    import requests  # noqa: PLC0415
+    import pooch  # as above
+    import requests
 
     for left in reversed(range(_RETRIES + 1)):
         progress = _Bound(place, most)

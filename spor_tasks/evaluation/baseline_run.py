@@ -107,7 +107,7 @@ def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool
         return False
     if held_out or baseline.looks_at == "reference":
         sets, name = sets_of(metadata)  # samples that hide something have no reference
-        if all(len(sample.references) < 2 for sample in sets.load(name).test.samples):  # noqa: PLR2004
+        if all(len(sample.references) < 2 for sample in sets.load(name).test.samples):
             return False
     shows = "icl_arm" in metadata
     return baseline.looks_at == "input" or shows == (baseline.looks_at == "demonstrations")

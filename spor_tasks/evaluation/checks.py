@@ -81,7 +81,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         planned = plan.resolve(of_task)
         plan.check_shots(planned, settings.num_fewshot)
         if backend(settings.model).is_hf:
-            from spor_tasks.harness import whole  # noqa: PLC0415 - needs torch
+            from spor_tasks.harness import whole  # needs torch
 
             notes.update(whole.check_hf(metadata, writes=not task.asks_likelihoods))
         if not task.asks_likelihoods:

@@ -205,7 +205,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         embed = self.base.get_input_embeddings()
         return embed(torch.tensor(ids, device=self.base.device)).detach().mean(0)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - transformers'
+    def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
         except AttributeError:
@@ -243,7 +243,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
 
     def forward(
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_: object
-    ) -> Any:  # noqa: ANN401 - transformers'
+    ) -> Any:
         """Return the output of the language model for rows that are padded on either side.
 
         Raises:
@@ -256,7 +256,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         self,
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor,
-        **settings: Any,  # noqa: ANN401 - transformers'
+        **settings: Any,
     ) -> torch.Tensor:
         """Return the rows with what the model writes after them, as transformers' own method.
 

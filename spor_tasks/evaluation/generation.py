@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def without_own_settings(model: Any) -> Iterator[None]:  # noqa: ANN401 - of transformers or around it
+def without_own_settings(model: Any) -> Iterator[None]:
     """Let nothing of a model's ``generation_config`` act in the block but ``TOKEN_IDS``.
 
     ``generate`` takes every setting that it is not given from there: beams, penalties, words that

@@ -68,11 +68,11 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
 
     def __init__(
         self,
-        pretrained: Any,  # noqa: ANN401 - lm-eval takes a name, or a model that is loaded
-        *args: Any,  # noqa: ANN401 - passed on
+        pretrained: Any,
+        *args: Any,
         quantization: str | None = None,
         trust_remote_code: bool | None = False,
-        **kwargs: Any,  # noqa: ANN401 - passed on
+        **kwargs: Any,
     ) -> None:
         reduced = {"quantization_config": reduction.settings(quantization)} if quantization else {}
         self._reduced = reduced
@@ -86,7 +86,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             self._rank = self.accelerator.process_index
             self._world_size = self.accelerator.num_processes
 
-    def _create_model(self, pretrained: str, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+    def _create_model(self, pretrained: str, **kwargs: Any) -> None:
         adapter, revision = kwargs.pop("peft", None), kwargs.get("revision")
         coded = checkpoints.coded_folder(adapter, revision)
         is_reported = not any(map(kwargs.get, whole.OTHER_LOADERS))
@@ -156,7 +156,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             )
 
     @property
-    def batch_size(self) -> Any:  # noqa: ANN401 - lm-eval's, a number or "auto"
+    def batch_size(self) -> Any:
         """How many prompts are read at a time."""
         return 1 if self._reads_alone else super().batch_size
 
@@ -259,7 +259,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     def tok_batch_encode(
         self,
         strings: list[str],
-        **kwargs: Any,  # noqa: ANN401 - passed on
+        **kwargs: Any,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
         self._seeded = [text for text in strings if isinstance(text, Seeded)]
@@ -277,7 +277,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         context: torch.Tensor,
         max_length: int,
         stop: list[str],
-        **generation_kwargs: Any,  # noqa: ANN401 - passed on
+        **generation_kwargs: Any,
     ) -> torch.Tensor:
         if not generation_kwargs.get("do_sample"):
             generation_kwargs.pop("temperature", None)  # lm-eval's 0.0; unused here

@@ -81,7 +81,7 @@ class Evaluator:
         out: Path | None = None,
         *,
         on_result: Callable[[Arguments, Results], None] = lambda *_: None,
-        **options: Any,  # noqa: ANN401 - passed on
+        **options: Any,
     ) -> list[Results]:
         """Evaluate models on our tasks; return lm-eval's results and write them to ``out``.
 
@@ -135,7 +135,7 @@ class Evaluator:
         *,
         metadata: Mapping[str, Any] | None = None,
         log_samples: bool = True,
-        **options: Any,  # noqa: ANN401 - passed on
+        **options: Any,
     ) -> Results | None:
         if out:
             prepare(out, tasks)

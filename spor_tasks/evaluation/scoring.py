@@ -65,7 +65,7 @@ class Result:
     warnings: tuple[str, ...]
 
 
-def metric(name: str, **settings: Any) -> Metric:  # noqa: ANN401 - of different types
+def metric(name: str, **settings: Any) -> Metric:
     """Return the registered metric with this name, with its settings, such as a ``model``.
 
     Raises:

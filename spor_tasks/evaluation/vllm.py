@@ -20,8 +20,8 @@ class SporVLLM(ReadsApart, VLLM):  # type: ignore[misc]  # skipped, as is lm-eva
         self,
         requests: list[list[int]],
         generate: bool = False,  # noqa: FBT001, FBT002 - lm-eval's
-        sampling_params: Any = None,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+        sampling_params: Any = None,
+    ) -> Any:
         outputs = super()._model_generate(requests, generate, sampling_params)
         if generate and not self.think_end_token:  # which may be a special token
             for output in outputs:

@@ -52,16 +52,16 @@ def mark_failures() -> None:
 
 
 @cache
-def _mark(models: Any) -> None:  # noqa: ANN401 - lm-eval has no types
+def _mark(models: Any) -> None:
     base, chats = models.LocalCompletionsAPI, models.LocalChatCompletion
     create_message, parse_logprobs = base.create_message, base.parse_logprobs
 
-    def counted(model: Any, messages: Sequence[Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
+    def counted(model: Any, messages: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         _asked.set(len(messages))
         return create_message(model, messages, *args, **kwargs)
 
-    def logprobs(outputs: object, tokens: Sequence[Any], *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        from requests import RequestException  # noqa: PLC0415 - of lm-eval's extra `api`
+    def logprobs(outputs: object, tokens: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        from requests import RequestException  # of lm-eval's extra `api`
 
         fault = RequestException(f"it gave no log likelihoods: {visible(outputs):.{_SHOWN}}")
         try:
@@ -77,9 +77,9 @@ def _mark(models: Any) -> None:  # noqa: ANN401 - lm-eval has no types
     chats.parse_generations = partialmethod(_texts, _of_chat)
 
 
-def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:  # noqa: ANN401
+def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:
     """Return a text for each prompt of a request, in their order."""
-    from lm_eval.models.utils import postprocess_generated_text  # noqa: PLC0415 - torch
+    from lm_eval.models.utils import postprocess_generated_text  # torch
 
     if isinstance(outputs, list) and len(outputs) == 1:
         (outputs,) = outputs
@@ -108,7 +108,7 @@ def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:  # no
     return texts
 
 
-def _texts_of_anthropic(model: Any, outputs: Any, **_: object) -> list[str]:  # noqa: ANN401
+def _texts_of_anthropic(model: Any, outputs: Any, **_: object) -> list[str]:
     if isinstance(outputs, dict) and isinstance(parts := outputs.get("content"), list):
         texts = [part.get("text") for part in parts if isinstance(part, dict)]
         message = {"content": "".join(text for text in texts if isinstance(text, str))}

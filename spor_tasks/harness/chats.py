@@ -30,7 +30,7 @@ class Chat:
         """Where system messages were moved to; None if there were none, or all have their role."""
         return None if all(self._keeps.values()) else FIRST_TURN
 
-    def __call__(self, history: Sequence[Mapping[str, str]], **settings: Any) -> Any:  # noqa: ANN401 - a text, or what a server gets
+    def __call__(self, history: Sequence[Mapping[str, str]], **settings: Any) -> Any:
         """Return the chat as the template renders it."""
         system, *turns = history
         if system["role"] == "system" and not self._keeps_system(history, settings):

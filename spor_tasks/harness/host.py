@@ -55,7 +55,7 @@ if {"lm_eval", "lm-eval"} & {_program.name, _program.parent.name}:  # lm-eval's 
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
     """A generation task with the same hooks in both versions."""
 
-    def request(self, doc: Mapping[str, Any], context: object, idx: int, **kwargs: Any) -> Instance:  # noqa: ANN401 - passed on
+    def request(self, doc: Mapping[str, Any], context: object, idx: int, **kwargs: Any) -> Instance:
         """Return lm-eval's own request for a context, the one of this number of a document."""
         result = super().construct_requests(doc, context, **kwargs)
         request = result[0] if isinstance(result, list) else result
@@ -137,11 +137,11 @@ def check_limit(limit: object) -> None:
 @cache
 def check_limits() -> None:
     """Let lm-eval's own command refuse such limits too: it gives them to tasks as other numbers."""
-    from lm_eval import evaluator  # noqa: PLC0415 - takes a second
+    from lm_eval import evaluator  # takes a second
 
     size_of = getattr(evaluator, "get_sample_size", lambda _, limit: limit)  # 0.5 may have none
 
-    def checked(task: object, limit: object) -> Any:  # noqa: ANN401 - lm-eval's
+    def checked(task: object, limit: object) -> Any:
         check_limit(limit)
         return size_of(task, limit)
 
@@ -150,14 +150,14 @@ def check_limits() -> None:
 
 def describe_machine_once() -> None:
     """Let lm-eval run `pip list` and the like once in a process, not after each evaluation."""
-    from lm_eval import evaluator  # noqa: PLC0415 - takes a second
+    from lm_eval import evaluator  # takes a second
 
     evaluator.add_env_info = lambda results: results.update(_machine())
 
 
 @cache
 def _machine() -> Mapping[str, Any]:
-    from lm_eval.loggers.utils import add_env_info  # noqa: PLC0415
+    from lm_eval.loggers.utils import add_env_info
 
     facts: dict[str, Any] = {}
     add_env_info(facts)

@@ -190,7 +190,7 @@ class SporTask(host.HostTask):
         if key == "num_fewshot":
             self.download()
 
-    def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - passed on
+    def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:
         """Yield numbered documents; with ``limit_evenly`` a limit spreads over all of them."""
         count = len(self.eval_docs)
         if limit and limit < count and self._limits_evenly:
@@ -209,9 +209,9 @@ class SporTask(host.HostTask):
         self,
         doc: Mapping[str, Any],
         num_fewshot: int,
-        *args: Any,  # noqa: ANN401 - passed on
-        **kwargs: Any,  # noqa: ANN401
-    ) -> Any:  # noqa: ANN401
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Return the context of the document's prompt, or a list of those of several prompts.
 
         All have the same demonstrations; those before a twin are exchanged as it is.
@@ -249,7 +249,7 @@ class SporTask(host.HostTask):
         self,
         doc: Mapping[str, Any],
         ctx: object,
-        **kwargs: Any,  # noqa: ANN401 - passed on
+        **kwargs: Any,
     ) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
         contexts = ctx if isinstance(ctx, list) else [ctx]
@@ -277,7 +277,7 @@ class SporTask(host.HostTask):
         stated = self.config.generation_kwargs or {}
         return backends.resolved_generation(self._backend, stated, own)
 
-    def build_all_requests(self, **kwargs: Any) -> None:  # noqa: ANN401 - passed on
+    def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; a chat template is asked for answers without reasoning."""
         stated = self.config.generation_kwargs or {}
         advice = hint(self._plan, self.config.metadata, self.config.num_fewshot)
@@ -386,6 +386,6 @@ class SporTask(host.HostTask):
 
 def _notes(metadata: Mapping[str, Any], *, writes: bool) -> Sequence[str]:
     """Return what `hf` does otherwise with this model; refuse one that it reads wrongly."""
-    from spor_tasks.harness import whole  # noqa: PLC0415 - needs torch
+    from spor_tasks.harness import whole  # needs torch
 
     return whole.check_hf(metadata, writes=writes)

@@ -153,7 +153,7 @@ def manager(
     need the model's arguments to find its adapter and its style of prompt. For `spor-hf` they also
     need ``model_type="spor-hf"``, since only that model searches with beams and seeds each text.
     """
-    from lm_eval.tasks import TaskManager  # noqa: PLC0415 - takes a second
+    from lm_eval.tasks import TaskManager  # takes a second
 
     folders = {FOLDER} if tasks == "*" else {file.path.parent for file in expand(tasks)}
     return TaskManager(

@@ -23,7 +23,7 @@ class Tokens:
     ``end`` is the text of its end token, empty if it has none, or does not read it as one token.
     """
 
-    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 - transformers has no common type
+    def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         end = getattr(tokenizer, "eos_token", None) or ""
         single = end and self._encode([end])[0] == [tokenizer.eos_token_id]
@@ -87,12 +87,12 @@ class Tokens:
 
 
 @cache
-def _load(name: object, revision: str | None) -> Any:  # noqa: ANN401 - as above
+def _load(name: object, revision: str | None) -> Any:
     if not isinstance(name, str):
         return None
     folder = find_folder(name, "tokenizer_config.json", revision=revision)
     if folder is None:
         return None
-    from transformers import AutoTokenizer  # noqa: PLC0415 - takes a second
+    from transformers import AutoTokenizer  # takes a second
 
     return AutoTokenizer.from_pretrained(folder, trust_remote_code=False)

@@ -40,7 +40,7 @@ def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequence[Encoded | None]:
-    import pandas as pd  # noqa: PLC0415 - 70 MB, which only this format needs
+    import pandas as pd  # 70 MB, which only this format needs
 
     tokenizer, encoded, cut = checkpoint.tokenizer, [], 0
     for sample, text in claims:
@@ -56,8 +56,8 @@ def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim], most: int) -> Sequen
 
 
 def _with_rows_that_fit(
-    tokenizer: Any,  # noqa: ANN401 - of transformers
-    frame: Any,  # noqa: ANN401 - of pandas
+    tokenizer: Any,
+    frame: Any,
     text: str,
     most: int,
 ) -> Encoded | None:

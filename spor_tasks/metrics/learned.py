@@ -298,7 +298,7 @@ LOADERS: Mapping[str, Loader] = {
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 
 
-def load(prefix: str, **settings: Any) -> Any:  # noqa: ANN401 - any of these metrics
+def load(prefix: str, **settings: Any) -> Any:
     """Return the metric of this prefix with its model.
 
     Raises:

@@ -210,7 +210,7 @@ def perplexity(model: str, *, device: str | None = None, batch_size: int = 16) -
     return TextPerplexity(Reader(checkpoint, encode, _perplexities))
 
 
-def _perplexities(model: Any, inputs: Any) -> list[float | None]:  # noqa: ANN401
+def _perplexities(model: Any, inputs: Any) -> list[float | None]:
     """Return the perplexity of each text; None where a token is impossible."""
     ids, is_token = inputs["input_ids"], inputs["attention_mask"].bool().cpu()
     logits = model(input_ids=ids).logits[:, :-1]

@@ -168,7 +168,7 @@ CWIO = Cwio()
 
 
 def _require_an_order(sample: Sample) -> None:
-    if len(sample.units) < 2:  # noqa: PLR2004 - one comes before nothing
+    if len(sample.units) < 2:
         raise CorpusError(
             "has fewer than two units, so nothing is ordered", where=f"sample {sample.id}"
         )

@@ -222,7 +222,7 @@ class Reader:
         return answers
 
 
-def numbers_of_classes(model: Any, inputs: Any) -> list[list[float]]:  # noqa: ANN401
+def numbers_of_classes(model: Any, inputs: Any) -> list[list[float]]:
     """Return the number of each class for each text."""
     numbers: list[list[float]] = model(**inputs).logits.float().tolist()
     return numbers
@@ -231,7 +231,7 @@ def numbers_of_classes(model: Any, inputs: Any) -> list[list[float]]:  # noqa: A
 def probability_of(label: int) -> Answer:
     """Return a function for the probability of a class among others, or alone if it is the only."""
 
-    def probabilities(model: Any, inputs: Any) -> list[float]:  # noqa: ANN401
+    def probabilities(model: Any, inputs: Any) -> list[float]:
         alone = model.config.num_labels == 1
         alone |= model.config.problem_type == "multi_label_classification"
         logits = model(**inputs).logits
@@ -348,7 +348,7 @@ def bleurt(model: str, *, device: str | None = None, batch_size: int = 32) -> le
         references, texts = zip(*pairs, strict=True)
         return checkpoint.encode(references, texts, "longest_first", most)
 
-    def ratings(model: Any, inputs: Any) -> list[float]:  # noqa: ANN401
+    def ratings(model: Any, inputs: Any) -> list[float]:
         return [rating for (rating,) in numbers_of_classes(model, inputs)]
 
     details = f"|label:{checkpoint.labels[0]}|tokens:{most}"

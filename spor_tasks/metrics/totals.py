@@ -87,7 +87,7 @@ class Totals(ABC):
         """
         statistics = self.statistics(values)
         statistics = statistics[has_verdict(statistics)]
-        if (n := len(statistics)) < 2:  # noqa: PLR2004 - one has no spread
+        if (n := len(statistics)) < 2:
             return math.nan
         totals = added(statistics)
         blocks = np.array_split(statistics, -(-n // _AT_ONCE))

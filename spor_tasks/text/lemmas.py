@@ -80,7 +80,7 @@ def _require_dictionary() -> None:
 @lru_cache(maxsize=65536)
 def _forms(text: str) -> Mapping[str, tuple[str, ...]]:
     _require_dictionary()
-    from lemminflect import getAllLemmas  # noqa: PLC0415 - may be missing
+    from lemminflect import getAllLemmas  # may be missing
 
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(text)
     return lemmas

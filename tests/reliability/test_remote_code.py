@@ -74,7 +74,7 @@ def asked(monkeypatch, tmp_path):
 
 
 def test_training_and_classifiers_run_no_code(make, marker):
-    from spor_tasks.metrics import readers  # noqa: PLC0415 - as it is imported where it is used
+    from spor_tasks.metrics import readers  # as it is imported where it is used
 
     own = make("own")
     with pytest.raises(ConfigError, match="needs code of its own, which is not run unless"):

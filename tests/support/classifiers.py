@@ -48,7 +48,7 @@ _VOCABULARY = {
 
 def save_bert(folder, labels=_LABELS, *, kind="bert", seed=0, positions=512, **settings):
     """Save a tiny random BERT, or another encoder, with a tokenizer of single characters."""
-    import transformers  # noqa: PLC0415 - most tests do without
+    import transformers  # most tests do without
 
     sizes = {"vocab_size": len(_VOCABULARY), "max_position_embeddings": positions}
     _save(kind, folder, labels, seed, **_SMALL, **sizes, **settings)
@@ -61,7 +61,7 @@ save_classifier = partial(save_bert, kind="electra", positions=514, embedding_si
 
 def save_tapas(folder, labels=_LABELS):
     """Save a tiny random TAPAS with the same tokenizer."""
-    import transformers  # noqa: PLC0415
+    import transformers
 
     sizes = {"vocab_size": len(_VOCABULARY) + 1, "max_position_embeddings": 512}  # [EMPTY] is added
     _save("tapas", folder, labels, 0, **_SMALL, **sizes)
@@ -72,7 +72,7 @@ def save_tapas(folder, labels=_LABELS):
 
 def save_tapex(folder, labels=("Refused", "Entailed")):
     """Save a tiny random BART with a tokenizer of bytes, as a release of TAPEX names it."""
-    from tokenizers.pre_tokenizers import ByteLevel  # noqa: PLC0415
+    from tokenizers.pre_tokenizers import ByteLevel
 
     signs = ["<s>", "<pad>", "</s>", "<unk>", *sorted(ByteLevel.alphabet()), "<mask>"]
     halves = {
@@ -90,8 +90,8 @@ def save_tapex(folder, labels=("Refused", "Entailed")):
 
 
 def _save(name, folder, labels, seed, **sizes):
-    import torch  # noqa: PLC0415
-    import transformers  # noqa: PLC0415
+    import torch
+    import transformers
 
     numbers = {label: number for number, label in enumerate(labels)}
     config = transformers.AutoConfig.for_model(
@@ -118,7 +118,7 @@ def gpt2_vocabulary():
 
 def save_gpt2(folder, seed):
     """Save the tiny GPT-2 of the golden numbers."""
-    from tests.support.tiny_gpt2 import make  # noqa: PLC0415 - torch
+    from tests.support.tiny_gpt2 import make  # torch
 
     tokens, merges = gpt2_vocabulary()
     make(seed, len(tokens)).save_pretrained(folder)
@@ -131,8 +131,8 @@ def save_gpt2(folder, seed):
 
 def save_published(folder, config, keys, seed):
     """Save a classifier of the golden numbers in the published format: `pytorch_model.bin`."""
-    import torch  # noqa: PLC0415
-    from transformers import RobertaConfig, RobertaForSequenceClassification  # noqa: PLC0415
+    import torch
+    from transformers import RobertaConfig, RobertaForSequenceClassification
 
     folder.mkdir(parents=True)
     made = RobertaConfig(**config)

@@ -24,7 +24,7 @@ def run(words):
 
 def without_other_tasks(patch, folder):
     """Spare the seconds that lm-eval takes to index its own tasks, and its logging."""
-    import lm_eval.tasks  # noqa: PLC0415 - takes seconds
+    import lm_eval.tasks  # takes seconds
 
     patch.setattr(stubs, "folder", lambda: folder / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)

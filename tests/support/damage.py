@@ -48,7 +48,7 @@ def replace(path, kind):
 @contextmanager
 def no_file_larger_than(size):
     """Have the system refuse to write larger files, as it does on a full disk."""
-    import resource  # noqa: PLC0415 - not on every system
+    import resource  # not on every system
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))

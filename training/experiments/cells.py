@@ -129,7 +129,7 @@ def claimed(folder: Path, patience: float = _PATIENCE) -> Iterator[bool]:
 @contextmanager
 def _claimed_by_all(folder: Path) -> Iterator[bool]:
     """Lock a cell's folder in the first of the processes that share it; tell all of them."""
-    from training import processes  # noqa: PLC0415 - torch, which takes seconds
+    from training import processes  # torch, which takes seconds
 
     is_first = processes.join().is_main_process
     with claimed(folder) if is_first else nullcontext(enter_result=False) as is_mine:
@@ -245,7 +245,7 @@ def _do(cell: Cell, evaluator: "Evaluator", *, progress: bool) -> None:
     if state.status == "done":
         return
     # torch, which takes seconds
-    from training import card, processes  # noqa: PLC0415
+    from training import card, processes
 
     team = processes.join()
     if cell.training and state.status in {"missing", "conflict"}:
@@ -268,7 +268,7 @@ def _do(cell: Cell, evaluator: "Evaluator", *, progress: bool) -> None:
 
 
 def _train(config: TrainingConfig, evaluator: "Evaluator", *, progress: bool) -> None:
-    from training.lora import train  # noqa: PLC0415 - torch, which takes seconds
+    from training.lora import train  # torch, which takes seconds
 
     evaluator.release()  # there may be no room for two models
     train(config, progress=progress)
@@ -276,7 +276,7 @@ def _train(config: TrainingConfig, evaluator: "Evaluator", *, progress: bool) ->
 
 
 def _evaluate(cell: Cell, evaluator: "Evaluator", task: str, *, is_first: bool) -> None:
-    from training.processes import cpu_threads  # noqa: PLC0415 - torch, which takes seconds
+    from training.processes import cpu_threads  # torch, which takes seconds
 
     place = _place(cell, task)
     with cpu_threads(cell.threads):
@@ -293,7 +293,7 @@ def _evaluate(cell: Cell, evaluator: "Evaluator", task: str, *, is_first: bool) 
 
 def evaluator_of(experiment: Experiment) -> "Evaluator":
     """Return what evaluates the models of an experiment."""
-    from spor_tasks.evaluation.run import Evaluator  # noqa: PLC0415 - lm-eval, which takes seconds
+    from spor_tasks.evaluation.run import Evaluator  # lm-eval, which takes seconds
 
     own = experiment.evaluation
     return Evaluator(_MODEL, batch_size=own.batch_size, device=own.device)

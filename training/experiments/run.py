@@ -202,7 +202,7 @@ def _gpu(number: int) -> str | None:
     elif version("torch").endswith("+cpu"):
         return None
     else:
-        import torch  # noqa: PLC0415 - seconds
+        import torch  # seconds
 
         gpus = [*map(str, range(torch.cuda.device_count()))]
     return gpus[number % len(gpus)] if gpus else None
@@ -257,7 +257,7 @@ def _tell(experiment: Experiment, states: States) -> None:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Silence what libraries report when nothing is wrong, except progress bars of our own."""
-    from transformers.utils import logging as transformers_logging  # noqa: PLC0415 - seconds
+    from transformers.utils import logging as transformers_logging  # seconds
 
     logger = logging.getLogger("lm_eval")
     level = logger.level

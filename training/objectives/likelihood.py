@@ -44,7 +44,7 @@ class Likelihood:
     judged_from: int = 0
     model: Model | None = None
 
-    def __init__(self, settings: Any, material: Material) -> None:  # noqa: ANN401 - of its class
+    def __init__(self, settings: Any, material: Material) -> None:
         """Encode the pairs of all samples.
 
         Raises:

@@ -202,7 +202,7 @@ class Walk:
         if not sets.atoms[item] or not sets.forbidden[item]:
             return None
         chosen, copies = sets.chosen[item], sets.pool.copies[item]
-        more = not chosen or (chosen < copies and self.random() < 0.5)  # noqa: PLR2004
+        more = not chosen or (chosen < copies and self.random() < 0.5)
         return item, chosen + (1 if more else -1)
 
 

@@ -16,7 +16,7 @@ from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import by_arm
 
 
-def _spec(benchmark: str, name: SetName, **fields: Any) -> SetSpec:  # noqa: ANN401 - any field
+def _spec(benchmark: str, name: SetName, **fields: Any) -> SetSpec:
     number = (name.part or "").removeprefix("n")
     title = f"N = {number}" if name.aspect == "productivity" else name.part
     return declared.spec(benchmark, name, arms=ARMS[name.aspect], part_title=title, **fields)

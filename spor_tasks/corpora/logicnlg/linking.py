@@ -177,8 +177,8 @@ class _Reading:
             (2 if {"RBR", "JJR"}.intersection(self.tags) else -2, 0),
             (0, 0) if isinstance(number, int) else (4, -6),
         ]
-        if number > 50:  # noqa: PLR2004
-            votes.append((-2 if 1900 < number < 2020 else 2, -4))  # noqa: PLR2004 - a year
+        if number > 50:
+            votes.append((-2 if 1900 < number < 2020 else 2, -4))
         else:
             votes.append((2, -4) if number > self.table.size else (-1, 2))
         after_there_be = i > 1 and tokens[i - 2] == "there" and tokens[i - 1] in {"be", "are", "is"}
@@ -204,7 +204,7 @@ class _Reading:
     def _correct_counts(self) -> None:
         """Take a small number as a count, whatever it is linked to, where the words say so."""
         for i, (column, value) in enumerate(self.numbers):
-            if column is None or not isinstance(value, int) or value >= 10:  # noqa: PLR2004
+            if column is None or not isinstance(value, int) or value >= 10:
                 continue
             counts = (f"there {be} {value} " for be in ("be", "are", "is"))
             says = any(phrase in self.normalized for phrase in (*counts, f" {value} of "))

@@ -30,7 +30,7 @@ class Executor:
             for name, (takes, function, more) in OPERATORS.items()
         }
 
-    def apply(self, name: str, *arguments: Any) -> Any:  # noqa: ANN401 - any operator's
+    def apply(self, name: str, *arguments: Any) -> Any:
         """Return what an operator makes of values.
 
         Raises:
@@ -39,7 +39,7 @@ class Executor:
         _, function, more = self._functions[name]
         return function(*arguments, *more)
 
-    def value(self, call: Call) -> Any:  # noqa: ANN401 - any operator's
+    def value(self, call: Call) -> Any:
         """Return the value of a program or a part of one: a truth, a number, a text, or rows.
 
         Raises:

@@ -175,7 +175,7 @@ class Published:
     def zero(self, value: Value) -> bool:
         return self.number(value) == 0
 
-    def combined(self, first: Value, second: Value, combine: Callable[[float, float], Any]) -> Any:  # noqa: ANN401
+    def combined(self, first: Value, second: Value, combine: Callable[[float, float], Any]) -> Any:
         return combine(self.number(first), self.number(second))
 
     def eq(self, first: Value, second: Value) -> bool:

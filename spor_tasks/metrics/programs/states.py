@@ -145,7 +145,7 @@ class Expansion:
         self.step = 0
         self.following: dict[frozenset[str], State] = {}
 
-    def result(self, program: str, operator: str, *arguments: Any) -> Any:  # noqa: ANN401 - any value
+    def result(self, program: str, operator: str, *arguments: Any) -> Any:
         """Return the result of an operation, computed once, or FAILED."""
         if program not in self.results:
             try:
@@ -198,7 +198,7 @@ class Expansion:
         changes[field] = (*changes.get(field, getattr(state, field)), result)
         self.keep(state, program, **changes)
 
-    def keep(self, state: State, program: str, **changes: Any) -> None:  # noqa: ANN401 - of any field
+    def keep(self, state: State, program: str, **changes: Any) -> None:
         """Keep the state that an operation leads to, if it is the first by these operations."""
         done = state.done | {program}
         if done in self.following:
