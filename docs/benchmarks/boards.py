@@ -13,7 +13,7 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import MEAN
 from spor_tasks.report.leaderboard import LEVEL, holm
 from spor_tasks.results.clusters import Clusters
-from spor_tasks.results.variances import Systems
+from spor_tasks.results.variances import Systems, p_of
 
 BOARDS = 2_000
 SYSTEMS, SEEDS, SPREADS = (2, 5, 10, 20), (2, 3, 5), (0.0, 0.5, 1.0, 3.0)
@@ -65,10 +65,10 @@ def board(
 
 def differences(systems: list[list[Column]], clusters: Clusters) -> tuple[list[float], list[float]]:
     """Return Holm's p of each pair as boards have it, and without their floor."""
-    measured = Systems.of(systems, clusters)
     pairs = np.array([*combinations(range(len(systems)), 2)])
-    floored, bare = (holm(measured.tested(pairs, many=many)[1]) for many in (True, False))
-    return floored, bare
+    measured = Systems.of(systems, clusters, many=True)
+    value, variances = measured.compared(pairs)
+    return holm(measured.tested(pairs)[1]), holm(p_of(value, *variances.errors()))
 
 
 def share(found: list[bool]) -> str:

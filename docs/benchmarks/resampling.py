@@ -14,12 +14,13 @@ from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters
-from spor_tasks.results.variances import detectable
+from spor_tasks.results.variances import Systems, detectable, p_of
 from tests.support.scores import interval
 
 N = 2000
 RESAMPLES = 10_000
 TRIALS = 400
+UNEQUAL_TRIALS = 4_000
 SEEDS = ((2, 2), (2, 3), (3, 3), (5, 5))
 Rule = Callable[[Sequence[Sequence[Column]], Clusters, int], float]
 """Returns the p of no difference between two systems, each with a column for each of its runs."""
@@ -112,6 +113,61 @@ def _rates(p_values: Sequence[float]) -> str:
     return " / ".join(f"{np.mean(np.array(p_values) < level):.1%}" for level in LEVELS)
 
 
+def unequal() -> None:
+    """Print how often equal systems on unequal clusters differ, and a better one is found.
+
+    Systems and runs differ on a sample by 10; half of that, or all, is alike in a whole cluster.
+    The better system is so by 2.4 standard errors. The second figures are of a jackknife, which
+    boards use.
+    """
+    lognormal = np.rint(np.random.default_rng(3).lognormal(1.5, 1, 60))
+    sets = {"3 of 30 hold half": [83, 83, 84, *[10] * 7, *[9] * 20], "lognormal": [*lognormal]}
+    for (name, sizes), alike, seeds in product(
+        sets.items(), (0.5, 1.0), ((2, 2), (3, 3), (3, 5), (5, 5))
+    ):
+        clusters = np.repeat(np.arange(len(sizes)), np.maximum(1, sizes).astype(int))
+        squares = float((np.bincount(clusters) ** 2).sum()) / len(clusters) ** 2
+        variance = 100 * (alike * squares + (1 - alike) / len(clusters))
+        better = 2.4 * np.sqrt(variance * sum(1 + 1 / number for number in seeds))
+        rates = []
+        for shift in (0.0, better):
+            rng = np.random.default_rng([*seeds, len(clusters), int(2 * alike)])
+            p_values = []
+            for _ in range(UNEQUAL_TRIALS):
+                one, other = (alike_in_clusters(rng, number, clusters, alike) for number in seeds)
+                pair = (
+                    [Column.of([*run]) for run in one + shift],
+                    [Column.of([*run]) for run in other],
+                )
+                p_values.append([p_over_clusters(pair, clusters, many) for many in (False, True)])
+            rates.append(np.mean(np.array(p_values) < LEVELS[0], axis=0))
+        (ours, jackknife), (found, found_less) = rates
+        print(
+            f"{name}, {alike:.0%} alike in a cluster, {seeds[0]} and {seeds[1]} seeds: equal ones "
+            f"differ {ours:.1%} ({jackknife:.1%}), better ones {found:.1%} ({found_less:.1%})",
+            flush=True,
+        )
+
+
+def alike_in_clusters(
+    rng: np.random.Generator, runs: int, clusters: Clusters, alike: float
+) -> np.ndarray:
+    """Draw the samples' scores of some runs of a system, of shape (runs, samples)."""
+    count, n = int(clusters.max()) + 1, len(clusters)
+
+    def noise(rows: int) -> np.ndarray:
+        of_clusters, own = rng.normal(0, 10, (rows, count)), rng.normal(0, 10, (rows, n))
+        return alike**0.5 * of_clusters[:, clusters] + (1 - alike) ** 0.5 * own
+
+    return 50 + noise(1) + noise(runs)
+
+
+def p_over_clusters(pair: Sequence[Sequence[Column]], clusters: Clusters, many: bool) -> float:  # noqa: FBT001
+    """Test with one of the variances over clusters, without the floor of boards."""
+    value, variances = Systems.of(pair, clusters, many=many).compared(np.array([[0, 1]]))
+    return float(p_of(value, *variances.errors())[0])
+
+
 def power() -> None:
     """Print how often the smallest detectable differences are found, which should be 80 %.
 
@@ -176,4 +232,5 @@ def equal_arms(
 if __name__ == "__main__":
     time()
     false_alarms()
+    unequal()
     power()

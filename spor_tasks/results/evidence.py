@@ -246,9 +246,10 @@ def _over_runs(pairs: Sequence[SystemPair], *, many: bool) -> Iterator[Compared]
     runs = [run for system in systems.values() for run in system]
     columns, clusters = common(_columns(runs, pairs[0].metric), _clusters(pairs))
     rest = iter(columns)
-    measured = Systems.of([[next(rest) for _ in system] for system in systems.values()], clusters)
+    by_system = [[next(rest) for _ in system] for system in systems.values()]
+    measured = Systems.of(by_system, clusters, many=many)
     numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
-    for difference, p in zip(*measured.tested(numbers, many=many), strict=True):
+    for difference, p in zip(*measured.tested(numbers), strict=True):
         if math.isnan(p):
             yield Compared(reason=NO_VERDICT)
         else:

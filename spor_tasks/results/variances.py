@@ -102,10 +102,12 @@ class Systems:
 
     Runs and clusters are two crossed samples: of all the runs that training could give, and of all
     the samples like these. ``pulls`` are how far each cluster moves a mean, of shape (systems,
-    clusters); their squares add up to the variance over clusters. This is a jackknife: the share of
-    a cluster is taken out of the mean that it is compared with, or large ones would seem too close
-    to it (MacKinnon, Nielsen and Webb, 2023). The other fields are those of :class:`Variances`. A
-    mean is NaN if a run has no verdict, or if there is a single cluster.
+    clusters); their squares add up to the variance over clusters. A large cluster seems close to a
+    mean of which it is a part. So a pull is divided by the root of the share of all other samples
+    (Bell and McCaffrey, 2002). For ``many`` tests it is divided by that share, as in a jackknife:
+    that errs less on very unequal clusters, and finds less (MacKinnon, Nielsen and Webb, 2023). The
+    other fields are those of :class:`Variances`. A mean is NaN if a run has no verdict, or if there
+    is a single cluster.
     """
 
     means: Numbers
@@ -114,17 +116,20 @@ class Systems:
     shared: Numbers
     further: Numbers
     freedom: float
+    many: bool
 
     @classmethod
-    def of(cls, systems: Sequence[Sequence[Column]], clusters: Clusters) -> "Systems":
-        """Return what the columns say; a system has one for each of its runs."""
+    def of(
+        cls, systems: Sequence[Sequence[Column]], clusters: Clusters, *, many: bool = False
+    ) -> "Systems":
+        """Return what the columns say, one for each run of a system, to ``many`` tests."""
         count = count_of(clusters)
         several = count > 1
         sizes = np.mean([each.shares for columns in systems for each in columns], axis=0)
         sizes = sizes if sizes.any() else np.ones_like(sizes)  # without a verdict
         shares = np.bincount(clusters, sizes) / sizes.sum()
         left = np.where(shares < 1, 1 - shares, 1)
-        weights = math.sqrt(1 - 1 / count) / left
+        weights = math.sqrt(1 - 1 / count) / left if many else 1 / np.sqrt(left)
         rows = []
         for columns in systems:
             runs = [_influence(column, clusters, count) for column in columns]
@@ -136,7 +141,7 @@ class Systems:
             rows.append((value if several else math.nan, pull, variance, of_both, float(others)))
         means, pulls, between, shared, further = map(np.array, zip(*rows, strict=True))
         freedom = freedom_of(clusters, sizes)
-        return cls(means, pulls, between, shared, further, freedom)
+        return cls(means, pulls, between, shared, further, freedom, many)
 
     def compared(self, pairs: NDArray[np.int64]) -> tuple[Numbers, Variances]:
         """Return the mean of the first system of each row, less that of a second one, if any."""
@@ -155,16 +160,18 @@ class Systems:
         )
         return value, Variances(np.concatenate(clusters), between, shared, further, self.freedom)
 
-    def tested(self, pairs: NDArray[np.int64], *, many: bool) -> tuple[Numbers, Numbers]:
+    def tested(self, pairs: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
         """Return the difference of each pair, and the two-sided p that there is none.
 
-        A single test is right at 5 and at 1 %. Among ``many``, a far smaller p counts, which is too
+        A single test is right at 5 and at 1 %. Among many, a far smaller p counts, which is too
         frequent since the runs of a pair may agree by chance. There it is never taken to be less
         than that of the runs' scores alone.
         """
         value, variances = self.compared(pairs)
         p = p_of(value, *variances.errors())
-        return value, np.maximum(p, p_of(value, *variances.errors_of_runs())) if many else p
+        if self.many:
+            p = np.maximum(p, p_of(value, *variances.errors_of_runs()))
+        return value, p
 
 
 def _influence(column: Column, clusters: Clusters, count: int) -> tuple[float, Numbers]:
