@@ -27,7 +27,7 @@ FILE = "twins.json.gz"
 NOTHING: Final = "nothing of it is exchanged"
 UNKNOWN: Final = "it is not among the published samples of the corpus"
 OTHER_ORDER: Final = "its texts would mention the units in another order"
-OTHER_CHALLENGE: Final = "it has a false text or rivals"
+OTHER_CHALLENGE: Final = "it has a false text"
 
 _DIGITS = 10  # hexadecimal, of a SHA-256
 

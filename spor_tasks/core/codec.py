@@ -6,9 +6,8 @@ the units are pairs, ``category``, and an object ``context`` with all else that 
 Rows of order invariance also have ``input_order_1``, ``input_order_2`` and ``output_order``. Rows
 of rule learnability have ``replaced_entity`` or ``replaced_kv_pair`` instead of ``texts``, and
 ``possible_values`` if they hide attributes that E2E does not have. Rows of adversarial pairs have
-``contrast``, an object with ``data``, ``text`` and ``template``. Rows of likelihood tests have
-``rivals``, a list of objects with ``data`` and ``alike``. A row with a twin has ``twin``, the row
-of that twin. Other fields are ignored.
+``contrast``, an object with ``data``, ``text`` and ``template``. A row with a twin has ``twin``,
+the row of that twin. Other fields are ignored.
 
 A document is what lm-eval keeps and logs of a sample.
 """
@@ -32,7 +31,6 @@ from spor_tasks.core.sample import (
     Hidden,
     Order,
     Orders,
-    Rivals,
     Sample,
     SampleMaker,
     Triple,
@@ -40,7 +38,7 @@ from spor_tasks.core.sample import (
 from spor_tasks.core.table import CellTable, Table, from_json, to_json
 
 _NAMED = ("name", "category")  # parts of the context with a field of their own
-_NESTED = ("contrast", "rivals", "context")  # fields that are JSON texts in a document
+_NESTED = ("contrast", "context")  # fields that are JSON texts in a document
 _REPLACED = ("replaced_entity", "replaced_kv_pair")  # of triples, and of pairs
 
 MOST_UNITS = 1_000
@@ -115,11 +113,6 @@ class _Contrast(msgspec.Struct):
     template: str = ""
 
 
-class _Rival(msgspec.Struct):
-    data: _Data
-    alike: bool
-
-
 class _Row(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The fields of a row, as the docstring of this module describes them, in published order."""
 
@@ -131,7 +124,6 @@ class _Row(msgspec.Struct, kw_only=True, omit_defaults=True):
     replaced_kv_pair: _Phrases | None = None
     possible_values: dict[str, _Some[str]] = {}
     contrast: _Contrast | None = None
-    rivals: _Some[_Rival] | None = None
     texts: _Some[str] | None = None
     input_order_1: Order = ()
     input_order_2: Order = ()
@@ -163,8 +155,6 @@ def _row_of(sample: Sample) -> _Row:
             row.input_order_1, row.input_order_2, row.output_order = first, second, references
         case Contrast(units, text, template):
             row.contrast = _Contrast(units, text, template)
-        case Rivals(rivals, alike):
-            row.rivals = tuple(map(_Rival, rivals, alike))
     row.twin = _row_of(sample.twin) if sample.twin else None
     return row
 
@@ -250,9 +240,6 @@ def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) ->
     if row.contrast:
         contrast = row.contrast
         return Contrast(read_units(contrast.data), contrast.text, contrast.template)
-    if row.rivals:
-        alike = tuple(rival.alike for rival in row.rivals)
-        return Rivals(tuple(read_units(rival.data) for rival in row.rivals), alike)
     if row.output_order is None:
         return None
     inputs = (row.input_order_1, row.input_order_2)
@@ -271,9 +258,9 @@ def _with_twin(sample: Sample, twin: Sample) -> Sample:
     own_form, twin_form = (
         (len(side.units), len(side.references), type(side.challenge)) for side in (sample, twin)
     )
-    if own_form != twin_form or twin.twin or isinstance(sample.challenge, Contrast | Rivals):
+    if own_form != twin_form or twin.twin or isinstance(sample.challenge, Contrast):
         raise ValueError(
-            "`twin` must have as many units and texts as the sample, and the same fields, but "
-            "neither `contrast` nor `rivals`"
+            "`twin` must have as many units and texts as the sample, and the same fields, but no "
+            "`contrast`"
         )
     return replace(sample, twin=replace(twin, id=sample.id))

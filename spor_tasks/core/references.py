@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import compress
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import Orders, Rivals, Sample, SampleMaker
+from spor_tasks.core.sample import Orders, Sample, SampleMaker
 
 _FILLERS = "\u115f\u1160\u3164\uffa0"  # letters of Hangul that look like nothing
 
@@ -20,13 +20,13 @@ def with_references(
     """Return the sample without the texts that have no letter or digit: these are no references.
 
     Every reader of samples calls it. ``make`` gives an id to a sample that lost a text; by default
-    it keeps its own. A text with rivals is compared with no other text, so it may be any.
+    it keeps its own.
 
     Raises:
         CorpusError: there are texts, but none has a letter or digit; the error names ``where``.
     """
     keeps, challenge = [*map(has_words, sample.references)], sample.challenge
-    if isinstance(challenge, Rivals) or (all(keeps) and not sample.twin):
+    if all(keeps) and not sample.twin:
         return sample
     if keeps and not any(keeps):
         raise CorpusError("none of its texts has a letter or digit", where=where)

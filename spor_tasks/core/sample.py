@@ -84,24 +84,12 @@ class Contrast:
     template: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Rivals:
-    """Other units that the sample's own text could have been asked for with.
-
-    ``alike`` says of each of them if it and the sample's own units are both in the training set, or
-    both outside of it.
-    """
-
-    units: tuple[tuple[DataUnit, ...], ...]
-    alike: tuple[bool, ...]
-
-
 class Names(frozenset[str]):
     """Names that a sample has and its twin has not; they recur in other samples."""
 
 
-Challenge: TypeAlias = Orders | Hidden | Contrast | Rivals
-_Kind = TypeVar("_Kind", Orders, Hidden, Contrast, Rivals)
+Challenge: TypeAlias = Orders | Hidden | Contrast
+_Kind = TypeVar("_Kind", Orders, Hidden, Contrast)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +116,9 @@ class Sample:
     def cluster(self) -> Hashable:
         """The key that it shares with samples that are not independent of it.
 
-        This is the page that its data is from (``source``), its table, or its units. A text whose
-        units are asked for is independent of others with the same units. A sample with a twin
-        shares one of its :class:`Names`.
+        This is the page that its data is from (``source``), its table, or its units. A sample with
+        a twin shares one of its :class:`Names`.
         """
-        if isinstance(self.challenge, Rivals):
-            return self.id
         if source := self.about("source"):
             return source
         if self.table:
@@ -207,8 +192,6 @@ def views(sample: Sample) -> Iterator[Sample]:
             case Contrast(others, text, _):
                 context = {**side.context, "target": text}
                 yield from (side, replace(side, units=others, context=context))
-            case Rivals(units=rivals):
-                yield from (side, *(replace(side, units=units) for units in rivals))
             case _:
                 yield side
 

@@ -9,6 +9,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from rapidfuzz import fuzz, process
 
 from spor_tasks.core.errors import ConfigError, SporError, advice
+from spor_tasks.core.removed import why_removed
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import checkpoints, plan, task_files
 from spor_tasks.harness.backends import MODEL_TYPE, backend
@@ -101,12 +102,13 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
 
 
 def _check_names(names: Sequence[str], *, has_others: bool) -> None:
-    """Refuse a misspelt name of our tasks at once; lm-eval would take seconds to find it."""
+    """Refuse a removed task, and a misspelt one that lm-eval would take seconds to find."""
     ours = task_files.names()
     for name in names:
         is_close = process.extractOne(name, ours, scorer=fuzz.ratio, score_cutoff=75)
         is_pattern = any(char in name for char in "*?[") or name.endswith(".yaml")
-        if name not in ours and is_close and not is_pattern and not has_others:
+        is_misspelt = is_close and not is_pattern and not has_others
+        if name not in ours and (is_misspelt or why_removed(name)):
             raise task_files.unknown(name)
 
 

@@ -15,8 +15,18 @@ from lm_eval.api.samplers import ContextSampler, FirstNSampler
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import split_digest
+from spor_tasks.core.removed import why_removed
 from spor_tasks.core.sample import Split
-from spor_tasks.harness import adapt, answers, backends, checkpoints, documents, filters, host
+from spor_tasks.harness import (
+    adapt,
+    answers,
+    backends,
+    checkpoints,
+    documents,
+    filters,
+    host,
+    task_files,
+)
 from spor_tasks.harness.chats import Chat
 from spor_tasks.harness.plan import (
     arm_digest,
@@ -103,6 +113,8 @@ class SporTask(host.HostTask):
     def __init__(self, config: Mapping[str, Any]) -> None:
         host.keep_folder_names_short()
         host.check_limits()
+        if why_removed(config["task"]):  # in a task file of an older release
+            raise task_files.unknown(config["task"])
         metadata = dict(config["metadata"])
         self._plan = plan = resolve(metadata)
         self._is_checked = backends.MODEL_TYPE in metadata  # by `spor eval`, with its hints

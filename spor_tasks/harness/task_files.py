@@ -12,6 +12,7 @@ import yaml
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import LONGEST_NAME
+from spor_tasks.core.removed import why_removed
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -96,7 +97,9 @@ def find(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
 
 
 def unknown(name: str) -> ConfigError:
-    """Return the error that no task has a name."""
+    """Return the error that no task has a name, or has it any more."""
+    if why := why_removed(name):
+        return ConfigError(f"{name} was {why}", where="tasks", remedy=LIST)
     what = f"{name!r} is not a task"
     return ConfigError(what, where="tasks", remedy=advice(name, names(), LIST))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import Rivals, Sample, views
+from spor_tasks.core.sample import Sample, views
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.own import corpus_of, linearize
 
@@ -56,12 +56,12 @@ def prompted(
     ``prompt`` shows the units in the sample's order. If the sample has two input orders, it shows
     the first, and ``prompt_2`` the second. If the sample is a pair, it shows the units of the true
     text, and ``prompt_2`` those of the false one. All prompts but the first are in ``prompts`` if
-    the sample has rivals, a twin, or more than two prompts.
+    the sample has a twin, or more than two prompts.
     """
     doc = doc_of(sample)
     first, *more_prompts = (word(view, style, instruction) for view in views(sample))
     more: dict[str, Any] = {"prompt_2": more_prompts[0]} if more_prompts else {}
-    if isinstance(sample.challenge, Rivals) or sample.twin or len(more_prompts) > 1:
+    if sample.twin or len(more_prompts) > 1:
         more = {"prompts": more_prompts}
     return {"id": doc["id"], "prompt": first, **doc, **more}
 

@@ -20,7 +20,6 @@ from spor_tasks.core.sample import (
     DataUnit,
     Hidden,
     Orders,
-    Rivals,
     Sample,
     challenge_of,
     sides,
@@ -124,7 +123,7 @@ class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def has_attributes(sample: Sample) -> bool:
     """Return whether units are attributes that a text should have, and not facts to tell."""
-    return "prefix" in sample.context or isinstance(sample.challenge, Rivals)
+    return "prefix" in sample.context
 
 
 def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized] = ()) -> Marked:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
+from spor_tasks.core.removed import why_removed
 from spor_tasks.results import signatures
 from spor_tasks.results.declared import spec_of
 from spor_tasks.results.logged import Logged
@@ -28,6 +29,9 @@ from spor_tasks.results.schema import (
 _FILTER = ",none"
 
 _NOT_OURS = "is not a result file of this version: "
+_RUN_AGAIN = (
+    "The run may have been interrupted, or be of another version of spor-tasks. Run it again."
+)
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
 
 RunKey = tuple[Path, str]
@@ -166,8 +170,7 @@ def read(file: Path) -> tuple[Run, ...]:
             raise ResultError(
                 problem.what,
                 where=file,
-                remedy="The run may have been interrupted, or be of another version of spor-tasks. "
-                "Run it again.",
+                remedy=None if problem.kind == "removed" else _RUN_AGAIN,
             )
     return collected.runs
 
@@ -229,6 +232,9 @@ def _items(file: Path) -> Iterator[Run | Problem]:
         what = f"has no SPOR tasks; its tasks: {', '.join(content['configs']) or 'none'}"
         yield Problem("foreign", str(file), what, lost=False)
     for task in tasks:
+        if gone := why_removed(bare(task)):
+            yield Problem("removed", str(file), f"{bare(task)} was {gone}")
+            continue
         try:
             yield _run(file, task, content, model)
         except SporError as error:

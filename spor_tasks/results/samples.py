@@ -14,7 +14,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
 from spor_tasks.core.references import with_references
-from spor_tasks.core.sample import DataUnit, Rivals, Sample, sides
+from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.base import Column, known_info
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import GROUP_MEANS, Value
@@ -185,16 +185,11 @@ def _record(run: Run, logged: Mapping[str, Any]) -> Record:
     answers = [first for first, *_ in row.resps]
     prompts = prompts_of(row.doc)
     contexts = [request["arg_0"] for request in row.arguments.values()]
-    values = described.recognized
     texts: tuple[str, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
     if isinstance(answers[0], list):  # log likelihoods of given texts
         texts = sample.texts
         likelihoods = tuple(_likelihoods(texts, answers, described.tokens))
-        if isinstance(rivals := sample.challenge, Rivals):
-            values = _likeliest((sample.units, *rivals.units), likelihoods)
-            texts, likelihoods, prompts = texts[:1], likelihoods[:1], prompts[:1]
-            contexts = contexts[:1]
         answers = [
             f"{text}   [log likelihood {likelihood.log:.3f}]"
             for text, likelihood in zip(texts, likelihoods, strict=True)
@@ -212,7 +207,7 @@ def _record(run: Run, logged: Mapping[str, Any]) -> Record:
         number=row.doc_id if isinstance(row.doc_id, int) else None,
         likelihoods=likelihoods,
         reading=described.reading,
-        recognized=tuple(_recognized(values, sample)),
+        recognized=tuple(_recognized(described.recognized, sample)),
     )
 
 
@@ -222,14 +217,6 @@ def _likelihoods(
     known: Sequence[int | None] = [None] * len(texts) if counts is None else counts
     for text, (log, *_), tokens in zip(texts, answers, known, strict=True):
         yield Likelihood(float(log), tokens, len(text.encode(errors="surrogatepass")))
-
-
-def _likeliest(
-    choices: Sequence[Sequence[DataUnit]], likelihoods: Sequence[Likelihood]
-) -> dict[str, str]:
-    """Return the units with the highest likelihood, of equal ones the first."""
-    units, _ = max(zip(choices, likelihoods, strict=True), key=lambda each: each[1].log)
-    return {unit[0]: unit[-1] for unit in units}
 
 
 def _recognized(values: Mapping[str, str], sample: Sample) -> Iterator[Recognized]:

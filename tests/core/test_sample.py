@@ -15,7 +15,6 @@ from spor_tasks.core.sample import (
     Contrast,
     Hidden,
     Orders,
-    Rivals,
     SampleMaker,
     Triple,
     sides,
@@ -58,15 +57,13 @@ def samples(draw):
         st.none()
         | st.builds(Orders, st.tuples(orders, orders), st.tuples(*[orders] * len(references)))
         | st.builds(Hidden, hidden.map(items), possible.map(items))
-        | st.lists(
-            st.tuples((triples | pairs).map(tuple), st.booleans()), min_size=1, max_size=3
-        ).map(lambda drawn: Rivals(*map(tuple, zip(*drawn, strict=True))))
+        | st.builds(Contrast, (triples | pairs).map(tuple), texts, texts)
     )
     made = SampleMaker("drawn")(
         units, () if isinstance(challenge, Hidden) else references, **context
     )
     sample = replace(made, challenge=challenge)
-    if isinstance(challenge, Rivals) or not draw(st.booleans()):
+    if isinstance(challenge, Contrast) or not draw(st.booleans()):
         return sample
     return replace(sample, twin=draw(twins_of(sample)))
 
@@ -104,7 +101,7 @@ def test_a_row_gives_its_sample_back_without_its_category(sample):
         {"data": [["b", "c", "d"]], "texts": ["t", "u"]},
         {"data": [["b", "c", "d"]] * 2, "texts": ["t"]},
         {"data": [["b", "c", "d"]], "texts": ["t"], "twin": {}},
-        {"data": [["b", "c", "d"]], "texts": ["t"], "rivals": [{"data": [["b", "c"]], "alike": 1}]},
+        {"data": [["b", "c", "d"]], "texts": ["t"], "replaced_entity": {"b": "x"}},
     ],
 )
 def test_a_twin_of_another_form_is_an_error(twin):
@@ -159,7 +156,5 @@ def test_ids_depend_neither_on_the_order_of_a_source_nor_on_other_samples(conten
 def test_every_prompt_of_a_likelihood_has_its_text():
     sample = SampleMaker("own")([SHIP], ["The Gull lies at Anholt."])
     contrast = replace(sample, challenge=Contrast((CREW,), "The Gull has a crew of 4."))
-    rivals = replace(sample, challenge=Rivals(((CREW,), (SHIP, CREW)), (True, False)))
     assert contrast.texts == (sample.target, "The Gull has a crew of 4.")
-    assert rivals.texts == (sample.target,) * 3
-    assert [view.units for view in views(rivals)] == [(SHIP,), (CREW,), (SHIP, CREW)]
+    assert [view.units for view in views(contrast)] == [(SHIP,), (CREW,)]

@@ -76,7 +76,7 @@ def test_the_first_ten_prompts_are_these(name):
         ("spor_order_invariance_mini_main_icl_match", ["most 8 demonstrations of match", "2 for"]),
         ("logicnlg_mini_icl_train", ["bleu_3", "truth           "]),
         ("totto_mini_icl_train", ["bleurt", "; --metadata switches it on", "also      totto_par"]),
-        ("compmctg_mini_discrimination", ["nothing: texts are given", "part of this package"]),
+        ("logicnlg_mini_ppl", ["nothing: texts are given", "part of this package"]),
     ],
 )
 def test_a_task_is_shown_with_its_first_prompt(name, facts, spor):

@@ -1,10 +1,7 @@
-"""Adv-Acc, perplexity and discrimination: by hand, and as their definitions."""
+"""Adv-Acc and perplexity: by hand, and as their definitions."""
 
-import itertools
 import json
 import math
-from collections import defaultdict
-from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -13,15 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, Contrast, Rivals, Sample
+from spor_tasks.core.sample import AttributeValue, Contrast, Sample
 from spor_tasks.metrics.adversarial import ADVERSARIAL
-from spor_tasks.metrics.base import Tally, score_info
-from spor_tasks.metrics.discrimination import DISCRIMINATION
-from spor_tasks.metrics.groups import HALVES
 from spor_tasks.metrics.likelihood import GROUP_PERPLEXITY, Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
-from spor_tasks.metrics.totals import RATIO
-from tests.support.scores import judge, scores_of, values_of
+from spor_tasks.metrics.totals import MEAN, RATIO, Less
+from tests.support.scores import judge, scores_of
 
 UNITS = (AttributeValue("city", "0"),)
 LOW, SAME, BARE = Likelihood(-3.0, 3, 9), Likelihood(-6.0, 3, 9), Likelihood(-3.0, None, 9)
@@ -93,91 +87,8 @@ def test_perplexity_is_that_of_the_mean_over_tables(rows):
     assert math.isnan(RATIO.value([None]))
 
 
-ASPECTS = {"sentiment": ("Negative", "Positive"), "topic": ("Books", "Music", "Movies")}
-COMBINATIONS = tuple(itertools.product(*ASPECTS.values()))
-SEEN = {COMBINATIONS[number] for number in (0, 2, 4)}
-NAMES = ("disc_acc", "disc_acc_within", "disc_aspects")
-OVER_HALVES = [f"{name}_{half}" for name in NAMES for half in HALVES]
-
-
-def units(combination):
-    return tuple(map(AttributeValue, ASPECTS, combination))
-
-
-def sample(own, *, halves=True):
-    rivals = [each for each in COMBINATIONS if each != own]
-    alike = tuple((each in SEEN) == (own in SEEN) for each in rivals)
-    context = {"unseen": own not in SEEN} if halves else {}
-    challenge = Rivals(tuple(map(units, rivals)), alike)
-    return Sample(" ".join(own), "amazon", units(own), ("a text",), context, challenge)
-
-
-def shares(*cases):
-    """Return the scores of texts by their log likelihoods after each combination."""
-    tally = Tally((*DISCRIMINATION.scores, *map(score_info, OVER_HALVES)))
-    for each, logs in cases:
-        asked = (tuple(unit[-1] for unit in of) for of in (each.units, *each.challenge.units))
-        likelihoods = (Likelihood(logs[combination], None, 6) for combination in asked)
-        judgement = judge(DISCRIMINATION, each, *likelihoods)
-        json.dumps(judgement.details)
-        tally.add(values_of(DISCRIMINATION, each, judgement, OVER_HALVES))
-    return {score.name: score.value for score in tally.scores(DISCRIMINATION.signature)}
-
-
-def won(own, weights):
-    """Return 100 of the likeliest, shared by those that are as likely."""
-    best = max(weights.values())
-    return 100 * (weights[own] == best) / [*weights.values()].count(best)
-
-
-def by_aspect(own, logs):
-    """Return the mean over aspects: a value is as likely as all combinations with it."""
-    possible = max(logs.values()) > -math.inf
-    found = []
-    for number, values in enumerate(ASPECTS.values()):
-        sums = {
-            value: math.fsum(
-                math.exp(log) if possible else 1
-                for each, log in logs.items()
-                if each[number] == value
-            )
-            for value in values
-        }
-        found.append(won(own[number], sums))
-    return fmean(found)
-
-
-LIKELY = st.sampled_from([-math.inf, -9.0, -1.2, -1.1, -1.0])
-LOGS = st.fixed_dictionaries(dict.fromkeys(COMBINATIONS, LIKELY))
-
-
-@given(st.lists(st.tuples(st.sampled_from(COMBINATIONS), LOGS), min_size=1, max_size=6))
-def test_shares_of_texts_are_those_of_the_definition(drawn):
-    expected = defaultdict(list)
-    for own, logs in drawn:
-        half = {each: log for each, log in logs.items() if (each in SEEN) == (own in SEEN)}
-        of_text = (won(own, logs), won(own, half), by_aspect(own, logs))
-        for name, value in zip(NAMES, of_text, strict=True):
-            expected[name].append(value)
-            expected[f"{name}_{'id' if own in SEEN else 'comp'}"].append(value)
-    means = {name: fmean(values) for name, values in expected.items()}
-    found = shares(*((sample(own), logs) for own, logs in drawn))
-    gap = means.get("disc_acc_id", math.nan) - means.get("disc_acc_comp", math.nan)
-    assert found == pytest.approx({**means, "disc_gap": gap}, nan_ok=True)
-    whole = shares(*((sample(own, halves=False), logs) for own, logs in drawn))
-    assert whole == pytest.approx({name: means[name] for name in NAMES})
-
-
-def test_without_rivals_of_its_half_or_numbers_there_is_no_verdict():
-    first, same = sample(COMBINATIONS[0]), dict.fromkeys(COMBINATIONS, -1.0)
-    alone = replace(first, challenge=Rivals(tuple(map(units, COMBINATIONS[1:])), (False,) * 5))
-    assert "disc_acc_within" not in shares((alone, same))
-    broken = shares((first, dict.fromkeys(COMBINATIONS, math.nan)))
-    assert all(math.isnan(broken[name]) for name in ("disc_acc", "disc_aspects"))
-
-
 def test_the_gap_has_an_error_of_both_halves():
-    totals = score_info("disc_gap").totals
+    totals = Less(MEAN, MEAN)
     seen, unseen = [(100.0, 1, 0, 0)] * 6 + [(0.0, 1, 0, 0)] * 4, [(0, 0, 100.0, 1)] * 3
     rows = [*seen, *unseen, *[(0, 0, 0.0, 1)] * 7]
     assert totals.value(rows) == pytest.approx(30)

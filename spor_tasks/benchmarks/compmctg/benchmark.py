@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.benchmarks.compmctg import averages, designs, discrimination, sets, tables
+from spor_tasks.benchmarks.compmctg import averages, designs, sets, tables
 from spor_tasks.benchmarks.compmctg.designs import SHIPPED
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import Sample, SetName, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
@@ -51,11 +50,7 @@ class CompMCTG(DeclaredSets):
                 remedy="Name its YAML file in place of the corpus.",
             )
         design = SHIPPED[name.corpus]
-        if name.protocol != discrimination.PROTOCOL:
-            return designs.pair(name, design, sets.partitions(name, design))
-        split = sets.read_as(name)
-        texts = discrimination.samples(design.space, frozenset(split.unseen))
-        return replace(designs.pair(name, design, [split]), test=Split("test", texts))
+        return designs.pair(name, design, sets.partitions(name, design))
 
     def read_under(self, name: SetName, split: str) -> SetName:
         """Return the sets of a task's split: ``3``, or ``published_3`` of an ``unseen.jsonl``.
@@ -66,7 +61,7 @@ class CompMCTG(DeclaredSets):
             SplitError: the split does not exist.
         """
         is_published = re.fullmatch(r"published(?:_(\d+))?", split)
-        if is_published and name.protocol != discrimination.PROTOCOL:
+        if is_published:
             protocol = f"{name.protocol}{sets.PUBLISHED}"
             return self.find(name._replace(protocol=protocol, part=is_published[1])).name
         return self.find(name._replace(part=split)).name
@@ -75,8 +70,6 @@ class CompMCTG(DeclaredSets):
         """Return the task's split that a model was trained on; None of another task."""
         if trained.part is None or trained[:2] != name[:2]:
             return None
-        if name.protocol == discrimination.PROTOCOL:
-            return f"{trained.protocol}_{trained.part}"
         if trained.protocol == f"{name.protocol}{sets.PUBLISHED}":
             return f"published_{trained.part}"
         return trained.part if trained.protocol == name.protocol else None

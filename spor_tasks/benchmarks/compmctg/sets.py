@@ -7,9 +7,10 @@ is the labelled texts of these. Without a split, answers are read under all spli
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 
 from spor_tasks.benchmarks import declared
-from spor_tasks.benchmarks.compmctg import discrimination, splits
+from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED, Design
 from spor_tasks.benchmarks.compmctg.splits import Partition
 from spor_tasks.core.contracts import SetSpec
@@ -27,11 +28,11 @@ _MODES = {ours: mode for mode, ours in reader.MODES.items()}
 
 
 def tasks() -> Iterator[SetSpec]:
-    """Yield the shipped sets: those that ask for texts, then those about given texts."""
-    for protocol_of_texts in (splits.PROTOCOLS, (discrimination.PROTOCOL,)):
-        for corpus in SHIPPED:
-            names = (SetName(BENCHMARK, corpus, protocol) for protocol in protocol_of_texts)
-            yield from map(spec_of, filter(is_known, names))
+    """Yield the shipped sets."""
+    for corpus, protocol in product(SHIPPED, splits.PROTOCOLS):
+        name = SetName(BENCHMARK, corpus, protocol)
+        if is_known(name):
+            yield spec_of(name)
 
 
 @cache
@@ -39,11 +40,7 @@ def split_names(corpus: str, protocol: str) -> tuple[str, ...]:
     """Return the names of the shipped splits that answers to a task may be read under."""
     if corpus not in SHIPPED or protocol == "original":
         return ()
-    if protocol != discrimination.PROTOCOL:
-        return tuple(map(str, range(len(splits.shipped(SHIPPED[corpus].space, protocol)))))
-    return tuple(
-        f"{each}_{number}" for each in splits.PROTOCOLS for number in split_names(corpus, each)
-    )
+    return tuple(map(str, range(len(splits.shipped(SHIPPED[corpus].space, protocol)))))
 
 
 def is_known(name: SetName) -> bool:
@@ -61,25 +58,21 @@ def spec_of(name: SetName) -> SetSpec:
     protocol = name.protocol.removesuffix(PUBLISHED)
     source = "published" if protocol != name.protocol else None
     task = name._replace(protocol=protocol, part=None)
-    is_texts = protocol == discrimination.PROTOCOL
-    is_divided = name.part is not None if is_texts else protocol != "original"
-    kind = ["divided" if is_divided else "whole", "likelihoods" if is_texts else None]
     is_shipped, is_mini = name.corpus in SHIPPED, name.corpus == MINI
     title = MINI if is_mini else f"{TITLE} {reader.FOLDERS.get(name.corpus, name.corpus)}"
     tags = [f"{BENCHMARK}_{protocol if is_shipped else name.corpus}"]
     spec = declared.spec(
         BENCHMARK,
         name,
-        judging="_".join(filter(None, kind)),
+        judging="whole" if protocol == "original" else "divided",
         task=f"{MINI if is_mini else f'{BENCHMARK}_{name.corpus}'}_{protocol}",
         title=f"{title}, {_MODES.get(protocol, protocol)}{' as published' if source else ''}",
         part_title=" ".join(filter(None, [source, "split", name.part])) if name != task else None,
-        trained_on=_generation(name)._asdict() if is_texts else {},
-        is_pooled=not is_texts,
+        is_pooled=True,
         is_default=is_shipped and not source,
         is_fixed=is_shipped and not is_mini,
-        is_pinned=is_shipped and not source and (not is_texts or is_mini),
-        tags=[BENCHMARK, *tags] if is_shipped and not is_texts else tags,
+        is_pinned=is_shipped and not source,
+        tags=[BENCHMARK, *tags] if is_shipped else tags,
         splits=split_names(name.corpus, protocol) if name == task else (),
         split_of=None if name == task else task,
     )
@@ -94,22 +87,10 @@ def _by_aspect(scores: Sequence[str], aspects: Iterable[str]) -> Iterator[str]:
         yield from (score.format(aspect=each) for each in names)
 
 
-def _generation(name: SetName) -> SetName:
-    """Return the sets that ask for texts under the same split as given texts are read."""
-    protocol, _, number = (name.part or "original_").rpartition("_")
-    return name._replace(protocol=protocol, part=number or None)
-
-
 def shipped(name: SetName) -> tuple[Partition, ...]:
     """Return all splits of a protocol, none where a file of the user's has them."""
     is_shipped = name.corpus in SHIPPED and name.protocol in splits.PROTOCOLS
     return splits.shipped(SHIPPED[name.corpus].space, name.protocol) if is_shipped else ()
-
-
-def read_as(name: SetName) -> Partition:
-    """Return the split that given texts are read under; without one, no combination is unseen."""
-    same = _generation(name)
-    return shipped(same)[int(same.part or 0)]
 
 
 def partitions(name: SetName, design: Design) -> Sequence[Partition]:

@@ -1,23 +1,20 @@
-"""The tables of CompMCTG: all splits of a protocol together, and likelihoods of given texts."""
+"""The tables of CompMCTG: all splits of a protocol together."""
 
 import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from spor_tasks.benchmarks.compmctg import discrimination, sets, splits
+from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.groups import HALVES
-from spor_tasks.results.grid import Grid, full_title, label, section_title
+from spor_tasks.results.grid import Grid, label, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import Column, by_metric
 
 
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield the scores over all splits of a protocol, then those that break them down."""
-    if rows[0].spec.name.protocol == discrimination.PROTOCOL:
-        yield from _of_texts(rows)
-        return
     title = section_title(rows[0])
     is_main = {row.metric: _place(row)[0] < len(row.spec.reported) for row in rows}
     main = [row for row in rows if is_main[row.metric]]
@@ -41,14 +38,6 @@ def _header(column: Column) -> str:
     if gap := Gap.parse(column[1]):
         return f"{_header((None, gap.score))} − i.d."
     return label(column[1]).replace(", id", ", i.d.").replace(", comp", ", comp.")
-
-
-def _of_texts(rows: Sequence[Comparison]) -> Iterator[Grid]:
-    """Yield a table of likelihoods for each split, with what a system scores by chance."""
-    for part in sorted({row.part or "" for row in rows}):
-        own = [row for row in rows if (row.part or "") == part]
-        chances = discrimination.chances(sets.read_as(own[0].spec.name))
-        yield by_metric(full_title(own[0]), sorted(own, key=_place), _header, [chances])
 
 
 def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:

@@ -69,5 +69,5 @@ LOGICNLG_MINI = Corpus(
     name="logicnlg_mini", parts=_statements, linearize=linearize_columns, units="columns"
 )
 COMPMCTG_MINI = replace(corpus_of(SPACE), parts=lambda _: _parts(SPACE.name))
-"""Texts with attributes. The test samples may train classifiers, and no model is trained on the
-part ``held_out``."""
+"""Texts with attributes. The test samples may train classifiers, and the part ``held_out``, whose
+texts are none of the training set's, nothing."""

@@ -53,7 +53,7 @@ def test_divergence_and_eligibility_are_those_of_the_published_code(published_di
 def test_shipped_splits_are_eligible_equally_divergent_and_different(space):
     stored = splits.facts()["splits"][space.name]
     tasks = {each.name.protocol: each for each in COMPMCTG.sets() if each.name.corpus == space.name}
-    assert tasks.keys() == {"original", "holdout", "discrimination", *stored}
+    assert tasks.keys() == {"original", "holdout", *stored}
     for protocol, of_protocol in stored.items():
         found = splits.shipped(space, protocol)
         values = max(map(len, space.aspects.values()))

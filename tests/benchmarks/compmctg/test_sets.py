@@ -5,15 +5,14 @@ from collections import Counter
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.benchmarks.compmctg import discrimination, splits
+from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.digests import digest, split_digest
+from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import Rivals, SetName, challenge_of
+from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
-from spor_tasks.corpora.compmctg.spaces import FYELP, PUBLISHED, YELP
-from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
+from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP
 from spor_tasks.harness.plan import arm_digest
 from tests.support import compmctg, golden
 from tests.support.compmctg import unseen_rows
@@ -140,98 +139,17 @@ def test_unknown_sets_are_refused():
         ("acd", "3", ("acd", "3")),
         ("acd", "published_3", ("acd_published", "3")),
         ("acd", "published", ("acd_published", None)),
-        ("discrimination", "holdout_7", ("discrimination", "holdout_7")),
     ],
 )
 def test_a_split_is_named_and_is_that_of_what_was_trained(task, split, name):
     whole = name_of("yelp", task)
     found = COMPMCTG.read_under(whole, split)
     assert found == name_of("yelp", *name)
-    if found.part and task == "acd":
+    if found.part:
         assert COMPMCTG.split_of(whole, found) == split
-    assert COMPMCTG.split_of(whole, name_of("yelp", "fewshot", "0")) == (
-        "fewshot_0" if task == "discrimination" else None
-    )
+    assert COMPMCTG.split_of(whole, name_of("yelp", "fewshot", "0")) is None
     assert COMPMCTG.split_of(whole, name_of("amazon", task, "0")) is None
     for unknown in ("10", "x", "acd_10", "original_0"):
         with pytest.raises(SplitError) as caught:
             COMPMCTG.read_under(whole, unknown)
-        assert caught.value.remedy
-
-
-# --- Discrimination: held-out texts and rivals ----------------------------------------------------
-
-
-def row(number, values, text=""):
-    return {"review": text or f"This is the text number {number}.", **values}
-
-
-def rows(each, start=0):
-    """Return different texts of all combinations of Yelp, as rows of a dataset."""
-    asked = [YELP.as_row(own) for own in YELP.combinations] * each
-    return [row(start + number, values) for number, values in enumerate(asked)]
-
-
-def test_a_task_is_read_under_the_splits_of_all_protocols_with_so_many_likelihoods():
-    whole, split = (find("yelp", "discrimination", *part) for part in ((), ("acd_3",)))
-    assert {"holdout_7", "acd_9", "fewshot_3"} <= {*whole.splits}
-    assert len(whole.splits) == 8 + 10 + 4
-    assert (split.task, split.split_of) == ("compmctg_yelp_discrimination", whole.name)
-    assert ("_comp" in str(whole.scores), "_comp" in str(split.scores)) == (False, True)
-    assert find("compmctg_mini", "discrimination").is_pinned
-    assert not whole.is_pinned
-    for space in (*PUBLISHED, attributes.SPACE):
-        each, count = discrimination.number_of_texts(space), len(space.combinations)
-        assert each == (20 if space is FYELP else 100)
-        assert each * count * count <= 32_000  # likelihoods of a task
-
-
-def test_embedded_texts_are_new_and_their_rivals_are_all_other_combinations():
-    pair, other = (load("compmctg_mini", "discrimination", f"acd_{number}") for number in (0, 1))
-    asked, everything = pair.test.samples, {*attributes.SPACE.combinations}
-    assert Counter(map(combination_in, asked)) == dict.fromkeys(everything, 100)
-    texts = {sample.target for sample in asked}
-    assert len(texts) == 1200
-    assert texts.isdisjoint(sample.target for sample in COMPMCTG_MINI.part("train"))
-    assert pair.arms == load("compmctg_mini", "acd", "0").arms
-    assert [each.id for each in other.test.samples] == [each.id for each in asked]
-    assert digest(other.test.samples) != digest(asked)
-    split = splits.shipped(attributes.SPACE, "acd")[0]
-    for sample in asked[:12]:
-        own, rivals = combination_in(sample), challenge_of(sample, Rivals)
-        others = [tuple(unit[-1] for unit in units) for units in rivals.units]
-        assert {own, *others} == everything
-        assert sample.context["unseen"] == (own in split.unseen)
-        half = split.unseen if own in split.unseen else split.seen
-        same = {each for each, alike in zip(others, rivals.alike, strict=True) if alike}
-        assert {own, *same} == {*half}
-        assert sample.cluster == sample.id
-
-
-def test_held_out_texts_are_drawn_from_those_that_train_nothing(folder):
-    held_out = rows(120, start=1000)
-    ambiguous = [row(0, YELP.as_row(own), "Whose is this?") for own in YELP.combinations[:2]]
-    long = [row(0, YELP.as_row(YELP.combinations[0]), "word " * 257)]
-    compmctg.write(folder, "yelp", "gen", rows(2))
-    compmctg.write(folder, "yelp", "cls", [*rows(2), *ambiguous, *long, *held_out, *held_out[:9]])
-    pair = load("yelp", "discrimination", "acd_0")
-    found = [sample.target for sample in pair.test.samples]
-    assert Counter(map(combination_in, pair.test.samples)) == dict.fromkeys(YELP.combinations, 100)
-    assert {*found} <= {each["review"] for each in held_out}
-    assert len({*found}) == len(found)
-    assert [combination_in(sample) for sample in pair.test.samples[:8]] == [*YELP.combinations]
-    assert arm_digest(pair.arms[0])
-    drawn = discrimination.texts.__wrapped__(YELP, folder)
-    assert [sample.target for sample in drawn] == found
-    compmctg.write(folder, "yelp", "cls", held_out[:-937])
-    assert len(discrimination.texts.__wrapped__(YELP, folder)) == 23  # all of few
-
-
-def test_without_texts_an_error_says_what_to_type(folder):
-    for written, missing in (("", "gen"), ("gen", "cls"), ("cls", "cls")):
-        if written:
-            compmctg.write(folder, "yelp", written, rows(1))
-        with pytest.raises(CorpusError) as caught:  # as the task does, before any model is loaded
-            split_digest(load("yelp", "discrimination", "holdout_0").test)
-        assert caught.value.where == str(folder / "Yelp" / f"{missing}.jsonl")
         assert caught.value.remedy

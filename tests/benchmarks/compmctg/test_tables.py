@@ -10,23 +10,17 @@ from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import Column
-from spor_tasks.metrics.discrimination import DISCRIMINATION
-from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import tables
 from spor_tasks.report.document import Document, plain_text
-from spor_tasks.report.exhibit import exhibit, terminal
 from spor_tasks.report.plots import draw
-from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import resampled
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.runs import Run
 from spor_tasks.results.schema import Adapter
-from tests.support import attribute_runs, golden, table_runs
-from tests.support.result_files import sample_row
-from tests.support.scores import values_of
+from tests.support import attribute_runs, golden
 
 GAP = "mctg_acc_comp - mctg_acc_id"
 
@@ -188,34 +182,3 @@ def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means():
     seen, comp = 80 + fmean(range(10)), 60 - fmean(range(10))
     assert f"+{100 * (seen - comp) / seen:.1f} %" in found.svg
     assert "CompMCTG Yelp, ACD: Accuracy" in found.svg
-
-
-def write_discrimination(folder, split):
-    """Write a result of a system that errs on the first text alone."""
-    spec = COMPMCTG.find(SetName("compmctg", "compmctg_mini", "discrimination", split))
-    asked = COMPMCTG.load(spec.name).test.samples[:24]
-    logs = [[-9.0, *[-20.0] * 10, -9.0 + (number == 0)] for number in range(24)]
-    values = [
-        dict(values_of(DISCRIMINATION, *each, spec.scores))
-        for each in zip(
-            asked,
-            DISCRIMINATION.judge(asked, [[Likelihood(log, 9, 40) for log in of] for of in logs]),
-            strict=True,
-        )
-    ]
-    rows = [
-        sample_row(sample, [""] * 12, found)
-        | {"resps": [[[str(log), "False"]] for log in of], "filtered_resps": list(map(str, of))}
-        for sample, of, found in zip(asked, logs, values, strict=True)
-    ]
-    metadata = dict(zip(("benchmark", "corpus", "protocol"), spec.name, strict=False))
-    table_runs.write_rows(folder, spec.task, split, rows, aspect="compmctg", metadata=metadata)
-
-
-def test_tables_of_splits_and_a_sample_are_shown_as_in_the_golden_file(tmp_path):
-    for split in ("acd_0", "acd_1"):
-        write_discrimination(tmp_path / split, split)
-    found = Document("", tuple(grids(*report.collect([tmp_path]).tables)))
-    task = "compmctg_mini_discrimination"
-    samples = (terminal(exhibit(tmp_path / "acd_0", number, task=task)) for number in "01")
-    golden.same("discrimination.txt", "\n\n".join([plain_text(found), *samples]) + "\n")

@@ -9,10 +9,9 @@ import pytest
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
 from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
-from spor_tasks.prompts.styles import prompts_of
 from tests.support.scripted import ScriptedLM, simple
 
-MINI, DISCRIMINATION = "compmctg_mini_acd", "compmctg_mini_discrimination"
+MINI = "compmctg_mini_acd"
 
 
 def run(model, name=MINI, **more):
@@ -82,21 +81,6 @@ def test_demonstrations_are_of_the_combination_or_of_others():
     assert task.startswith("Task: ")
     assert [turn.partition(" ")[0] for turn in turns] == ["Input:", "Output:"] * 6
     assert all(turn.startswith("Input: sentiment-") for turn in turns[:-2:2])
-
-
-def test_a_text_follows_the_prompt_of_each_combination_after_the_same_demonstrations():
-    result = run("dummy", DISCRIMINATION, metadata={"split": "acd_0"}, num_fewshot=2, limit=24)
-    scores, logged = (result[key][DISCRIMINATION] for key in ("results", "samples"))
-    assert scores["disc_acc,none"] == pytest.approx(sum(e["disc_acc"] for e in logged) / 24)
-    assert scores["disc_gap_stderr,none"] > 0
-    for each in logged:
-        logs = [log for ((log, _),) in each["resps"]]
-        assert each["disc_acc"] == 100 * (logs[0] == max(logs))
-        contexts, texts = zip(*each["arguments"], strict=True)
-        shown, prompts = zip(*(context.rsplit("\n\n", 1) for context in contexts), strict=True)
-        assert prompts == prompts_of(each["doc"])
-        assert {*texts} == {each["doc"]["target"]}
-        assert (len({*shown}), len({*contexts})) == (1, 12)
 
 
 MORE = [
