@@ -56,6 +56,7 @@ if __name__ == "__main__":
     every = (
         *Path().glob("*.md"),
         *Path().glob("docs/*.md"),
+        *Path().glob("docs/decisions/*.md"),
         *Path().glob("spor_tasks/tasks/*/*.md"),
     )
     pages = map(Path, sys.argv[1:]) if sys.argv[1:] else sorted(every)

@@ -81,6 +81,22 @@ def test_the_python_of_the_data_page_prints_its_comments(capsys):
     assert capsys.readouterr().out.splitlines() == re.findall(r"\)  # (.*)", code)
 
 
+ABOUT_CODE = [
+    REPOSITORY / "docs" / "architecture.md",
+    *(REPOSITORY / "docs/decisions").glob("*.md"),
+]
+
+
+@pytest.mark.parametrize("page", ABOUT_CODE, ids=lambda page: page.name)
+def test_files_that_pages_about_the_code_name_are_there(page):
+    named = re.findall(
+        r"`([\w./-]+(?:\.(?:py|toml|csv|json|js|j2|md|yaml)|/))`", page.read_text("utf-8")
+    )
+    homes = (REPOSITORY, REPOSITORY / "spor_tasks", page.parent)
+    assert [name for name in named if not any((home / name).exists() for home in homes)] == []
+    assert named
+
+
 def test_faults_of_a_page_are_found(tmp_path):
     hard = ["What a page is.", "Given to a reader.", "It is told.", " ".join(["word"] * 26) + "."]
     good = (

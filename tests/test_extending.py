@@ -1,21 +1,23 @@
-"""The sections of docs/extending.md: each alone installed as somebody else's package, and run."""
+"""The sections of docs/extending.md: each alone typed in an empty folder, installed, and run."""
 
 import json
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "extending.md").read_text("utf-8")
+HEAD = PAGE.partition("\n## ")[0]
 SECTIONS = dict(re.findall(r"(?m)^## (.+)\n((?:(?!## ).*\n)+)", PAGE))
 
 # Each section in a process of its own, which begins with what all of them import.
 START = """
-import json, os, runpy, sys
+import json, os, runpy, site, subprocess, sys
 from pathlib import Path
 from lm_eval.tasks import TaskManager
 from spor_tasks.cli import main
@@ -26,6 +28,7 @@ for folder, script in json.loads(sys.argv[1]).items():
     if not os.fork():
         os.chdir(folder)
         sys.path.insert(0, folder)
+        site.addsitedir("installed")
         for number, name in enumerate(("printed", "warned"), start=1):
             os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT), number)
         exec(script)
@@ -86,21 +89,25 @@ PRINTED = {
 }
 
 
-def install(place, text):
-    """Leave the modules and the entry points of a section in a folder, as pip would."""
-    for name, content in re.findall(r"(?ms)^```\w+ (harbours/\S+)\n(.*?)^```$", text):
+def install(place, section):
+    """Type the files and commands of the page's head and of a section, and install the package."""
+    files = {}
+    for name, content in re.findall(r"(?ms)^```\w+ (\S+)\n(.*?)^```$", HEAD + section):
+        files.setdefault(name, []).append(content)
+    for name, contents in files.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(content, "utf-8")
-    (place / "harbours" / "__init__.py").touch()
-    (place / "spor_tasks").symlink_to(REPOSITORY / "spor_tasks")  # beside it, as the task says
-    info = place / "harbours-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: harbours\nVersion: 1.0\n")
-    points = re.findall(r'(?m)^\[project\.entry-points\."(.*)"\]\n((?:\w+ = .*\n)+)', text)
-    lines = dict(points) | {"spor_tasks.metric": dict(points).get("spor_tasks.metric", "")}
-    lines["spor_tasks.metric"] += 'broken = "harbours.none:BROKEN"\n'
-    written = "\n".join(f"[{group}]\n{content}" for group, content in lines.items())
-    (info / "entry_points.txt").write_text(written.replace('"', ""))
+        (place / name).write_text("\n".join(contents), "utf-8")
+    here = ["--python", sys.executable, "--target", "installed", "--offline", "--no-deps"]
+    pip = ["uv", "pip", "install", "--quiet", "--no-build-isolation", *here]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for command in re.findall(r"(?ms)^```sh\n(.*?)^```$", HEAD + section):
+        bash = ["bash", "-euc", command.replace("pip install", " ".join(pip))]
+        subprocess.run(bash, cwd=place, env=environment, check=True)
+    broken = place / "installed" / "broken-1.0.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    points = "[spor_tasks.metric]\nbroken = harbours.none:BROKEN\n"
+    (broken / "entry_points.txt").write_text(points)
 
 
 @pytest.fixture(scope="module")
@@ -123,5 +130,5 @@ def test_each_section_stands_alone_beside_broken_entries(section, places):
     warned = (places[section] / "warned").read_text("utf-8")
     printed = (places[section] / "printed").read_text("utf-8")
     assert all(text in printed for text in PRINTED[section]), printed + warned
-    lines = re.findall("(?m)^the metric 'broken' .* of the package harbours is left out", warned)
+    lines = re.findall("(?m)^the metric 'broken' .* of the package broken is left out", warned)
     assert len(lines) == (section in {"A metric", "A filter", "A benchmark"})
