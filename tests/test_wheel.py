@@ -1,7 +1,10 @@
 """The files of the wheel that users install; `.ci/wheel` tries it in new environments."""
 
+import os
+import re
 import subprocess
 import sys
+import venv
 import zipfile
 
 import pytest
@@ -31,6 +34,32 @@ def test_the_wheel_holds_both_packages_with_their_data(wheel):
     assert shipped <= names
     assert {"spor_tasks/tasks/spor/_base", "spor_tasks/tasks/spor/README.md"} < shipped
     assert "training/configs/models/mini.yaml" in names
+    assert {"spor_tasks/py.typed", "training/py.typed"} < names
+
+
+USES = """
+from spor_tasks.core.sample import Sample
+from training.settings import dump_settings
+
+def texts(sample: Sample) -> int:
+    reveal_type(dump_settings)
+    return sample.references
+"""
+
+
+def test_a_users_mypy_sees_the_types(wheel, tmp_path):
+    user, home = tmp_path / "user.py", tmp_path / "home"
+    user.write_text(USES, "utf-8")
+    venv.create(home, with_pip=False)
+    (site,) = home.glob("lib/python*/site-packages")
+    zipfile.ZipFile(wheel).extractall(site)
+    command = [sys.executable, "-m", "mypy", "--python-executable", str(home / "bin" / "python")]
+    options = ["--cache-dir", str(tmp_path / "cache"), "--config-file", os.devnull, str(user)]
+    done = subprocess.run(
+        [*command, *options], capture_output=True, encoding="utf-8", check=False, cwd=tmp_path
+    )
+    notes = re.findall(r'(?m)(?:type is|got) "(.*?)"', done.stdout)
+    assert notes == ["def (settings: object) -> str", "tuple[str, ...]"], done.stdout
 
 
 def test_the_citation_names_the_version_that_is_built(wheel):
