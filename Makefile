@@ -30,7 +30,7 @@ next: $(STAMP)
 	test -d $(NEXT)/lm_eval || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps \
 		--target $(NEXT) lm-eval==0.5.0.dev1
 	PYTHONPATH=$(NEXT) $(BIN)/spor tasks register
-	PYTHONPATH=$(NEXT) $(BIN)/python -m pytest -n auto --dist loadgroup tests/harness tests/evaluation
+	PYTHONPATH=$(NEXT) $(BIN)/python -m pytest -n auto --dist loadgroup tests/models tests/harness tests/evaluation
 
 # The newest of everything but torch, in an environment of its own.
 NEWEST := $(VENV)/newest

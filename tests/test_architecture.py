@@ -12,7 +12,7 @@ from tests.conftest import REPOSITORY
 
 # From the top of the house to its foot: each part may import those before it, and itself.
 FLOORS = (
-    *("core", "text", "corpora", "aspects", "twins", "metrics", "prompts", "results"),
+    *("core", "text", "corpora", "aspects", "twins", "metrics", "prompts", "results", "models"),
     *("benchmarks", "harness", "evaluation", "tasks", "report", "cli"),
 )
 HEAVY = {"torch", "transformers", "peft"}
@@ -66,6 +66,17 @@ def test_imports_point_up_the_list():
     assert found == []
 
 
+def test_a_report_is_of_files_and_imports_no_evaluation():
+    found = [
+        f"{name} imports {imported}"
+        for name, all_of in IMPORTS.items()
+        if floor(name) == "report"
+        for imported in all_of
+        if floor(imported) == "evaluation"
+    ]
+    assert found == []
+
+
 def test_only_a_benchmark_imports_its_own_modules():
     def home(imported):
         own = ".".join(imported.split(".")[:3])
@@ -115,11 +126,9 @@ def test_only_models_import_torch():
         if name.startswith("spor_tasks.") and {used.partition(".")[0] for used in all_of} & HEAVY
     }
     metrics = {f"spor_tasks.metrics.{name}" for name in ("readers", "mctg_readers")}
-    evaluation = ("coded", "hf", "quantization", "generation")
-    models = {f"spor_tasks.evaluation.{name}" for name in evaluation}
-    assert users == metrics | models | {
-        f"spor_tasks.harness.{name}" for name in ("tokens", "whole")
-    }
+    of_torch = ("coded", "hf", "quantization", "generation", "whole")
+    models = {f"spor_tasks.models.{name}" for name in of_torch}
+    assert users == metrics | models | {"spor_tasks.harness.tokens"}
 
 
 NO_CORPUS = ["train", "configs/models/mini.yaml", "data.corpus=none.jsonl"]

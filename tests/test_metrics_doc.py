@@ -10,7 +10,7 @@ import pytest
 
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
-from spor_tasks.evaluation import scoring
+from spor_tasks.evaluation.score import score
 from spor_tasks.metrics.base import metric, score_infos
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from tests.conftest import REPOSITORY
@@ -49,7 +49,7 @@ def test_an_example_adds_what_the_document_shows(tmp_path, example):
     )
     file, evidence = tmp_path / "rows.jsonl", tmp_path / "evidence.jsonl"
     file.write_text(rows, "utf-8")
-    scoring.score(file, name, corpus, per_sample=evidence, judge=JUDGES.get(name))
+    score(file, name, corpus, per_sample=evidence, judge=JUDGES.get(name))
     found = [row for _, row in read_rows(evidence)]
     for row, line in zip(found, shown.splitlines(), strict=True):
         expected = json.loads(line)

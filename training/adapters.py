@@ -14,7 +14,7 @@ from transformers import AddedToken, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation.coded import CodedModel
+from spor_tasks.models.coded import CodedModel
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
 from training.batches import Model

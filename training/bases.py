@@ -20,9 +20,8 @@ from transformers.utils import cached_file
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.evaluation import quantization
-from spor_tasks.harness import whole
-from spor_tasks.harness.checkpoints import TRAINED_WHOLE, loading
+from spor_tasks.models import quantization, whole
+from spor_tasks.models.checkpoints import TRAINED_WHOLE, loading
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig, check_path
 from training.encoding import Row

@@ -16,8 +16,8 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 from spor_tasks.core.errors import ConfigError, SporError
-from spor_tasks.evaluation.coded import CodedModel
-from spor_tasks.harness.checkpoints import class_name, running
+from spor_tasks.models.checkpoints import class_name, running
+from spor_tasks.models.coded import CodedModel
 from training.encoding import IGNORED, Row, Step, collate
 from training.memory import LESS_MEMORY, enough_memory
 

@@ -22,7 +22,7 @@ def versions(model: ModelConfig | None = None) -> dict[str, str]:
     """Return the versions of the packages that can change what training gives, on this base."""
     packages: tuple[str, ...] = _PACKAGES
     if model is not None and model.quantization:
-        from spor_tasks.evaluation import quantization  # torch, which takes seconds
+        from spor_tasks.models import quantization  # torch, which takes seconds
 
         packages = (*_PACKAGES, quantization.PACKAGE) if quantization.is_installed() else _PACKAGES
     return {"python": platform.python_version(), **{name: _version(name) for name in packages}}

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.sample import SplitPair
-from spor_tasks.harness.checkpoints import running
+from spor_tasks.models.checkpoints import running
 from training import card, graphs, processes
 from training.adapters import add_tokens, prepare, save_weights
 from training.bases import KINDS, load_base

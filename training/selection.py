@@ -237,8 +237,8 @@ class Judge:
     """
 
     def __init__(self, model: Model, base: Base, data: TrainingSet, config: TrainingConfig) -> None:
-        from spor_tasks.evaluation.hf import SporHF
         from spor_tasks.harness import adapt  # lm-eval, which takes seconds
+        from spor_tasks.models.hf import SporHF
 
         self._model = model
         self._samples = data.dev

@@ -22,8 +22,8 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import atomic_write, open_file, shortened, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.harness.checkpoints import loading
 from spor_tasks.metrics.base import score_info
+from spor_tasks.models.checkpoints import loading
 from training import processes
 from training.bases import KINDS, Base, git_commit
 from training.batches import Model

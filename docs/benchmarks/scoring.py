@@ -24,7 +24,7 @@ from spor_tasks.corpora.logicnlg import read_outputs
 from spor_tasks.corpora.totto import reader as totto_reader
 from spor_tasks.corpora.totto.linearize import published
 from spor_tasks.corpora.totto.table import table_of
-from spor_tasks.evaluation import scoring
+from spor_tasks.evaluation.score import score
 from spor_tasks.metrics import readers
 from spor_tasks.metrics.base import Metric, Texts
 from spor_tasks.metrics.copy_rule import COPY_RULE
@@ -132,7 +132,7 @@ def repeated(data: Path) -> None:
             file = Path(place) / "outputs.jsonl"
             write_rows(file, rows * times)
             tracemalloc.start()
-            scoring.score(file, "parent", "webnlg")
+            score(file, "parent", "webnlg")
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             show(f"spor score of {len(rows) * times:,} rows", f"{peak / 1e6:.1f} MB")

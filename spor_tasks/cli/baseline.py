@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
 
 
 def _names() -> Iterable[str]:
-    from spor_tasks.evaluation.baselines import BASELINES
+    from spor_tasks.models.baselines import BASELINES
 
     return BASELINES
 

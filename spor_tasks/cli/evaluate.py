@@ -72,8 +72,7 @@ def run(arguments: Sequence[str]) -> int:
     from lm_eval.utils import setup_logging
 
     from spor_tasks.evaluation.checks import check, task_names
-    from spor_tasks.evaluation.models import read_models
-    from spor_tasks.evaluation.run import Evaluator, prepare
+    from spor_tasks.evaluation.run import Evaluator, prepare, read_models
     from spor_tasks.harness import task_files
     from spor_tasks.prompts import kept
 
@@ -194,7 +193,7 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
 def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None:
     """Run lm-eval's own command, which knows our tasks by stubs or by their folder."""
     from spor_tasks.harness import host, stubs, task_files
-    from spor_tasks.harness.backends import MODEL_TYPE
+    from spor_tasks.models.backends import MODEL_TYPE
 
     options.metadata = {**config.metadata, MODEL_TYPE: config.model}
     if not stubs.registered(stubs.folder()):
@@ -218,7 +217,8 @@ def _print(results: dict[str, Any], model: Any, config: "EvaluatorConfig") -> No
 @contextmanager
 def _lm_eval_errors() -> Iterator[None]:
     """Turn errors of lm-eval and of a model's server in the block into ones with a remedy."""
-    from spor_tasks.harness import checkpoints, task_files
+    from spor_tasks.harness import task_files
+    from spor_tasks.models import checkpoints
 
     try:
         yield

@@ -18,7 +18,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
 if TYPE_CHECKING:
-    from spor_tasks.evaluation.scoring import Result
+    from spor_tasks.evaluation.score import Result
     from spor_tasks.metrics.base import Metric
 
 
@@ -191,10 +191,10 @@ def _filters(text: str) -> tuple[str, ...]:
 
 def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
-    from spor_tasks.evaluation import scoring
+    from spor_tasks.evaluation.score import score
 
     name, metric, more_metrics = _metrics(options)
-    result = scoring.score(
+    result = score(
         options.file,
         name,
         options.corpus,
@@ -226,7 +226,7 @@ def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric
 
     The metric compmctg is accuracy, if there are classifiers, beside Dist-3 and perplexity.
     """
-    from spor_tasks.evaluation.scoring import metric
+    from spor_tasks.evaluation.score import metric
 
     names = ("model", "label", "classifiers", "device", "batch_size")
     settings = {name: value for name in names if (value := getattr(options, name)) is not None}

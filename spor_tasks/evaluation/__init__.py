@@ -1,1 +1,1 @@
-"""Models, baselines and files of outputs, evaluated."""
+"""The doors: models, baselines and files of outputs, evaluated."""

@@ -14,14 +14,14 @@ from spor_tasks.core.codec import sample_of, to_row
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.sample import Sample, Split, sides, views
-from spor_tasks.evaluation import baselines
-from spor_tasks.evaluation.baselines import Baseline, TextsByUnits
 from spor_tasks.evaluation.outputs import output_fields
 from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.documents import HELD_OUT
 from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
+from spor_tasks.models import baselines
+from spor_tasks.models.baselines import Baseline, TextsByUnits
 from spor_tasks.prompts.exchanged import twins
 from spor_tasks.results import runs
 from spor_tasks.results.runs import Run

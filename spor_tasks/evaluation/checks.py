@@ -11,10 +11,11 @@ from rapidfuzz import fuzz, process
 from spor_tasks.core.errors import ConfigError, SporError, advice
 from spor_tasks.core.removed import why_removed
 from spor_tasks.evaluation.run import Arguments, name_of
-from spor_tasks.harness import checkpoints, plan, task_files
-from spor_tasks.harness.backends import MODEL_TYPE, backend
+from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.host import check_limit
 from spor_tasks.harness.task_files import TaskFile
+from spor_tasks.models import checkpoints
+from spor_tasks.models.backends import MODEL_TYPE, backend
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +83,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         planned = plan.resolve(of_task)
         plan.check_shots(planned, settings.num_fewshot)
         if backend(settings.model).is_hf:
-            from spor_tasks.harness import whole  # needs torch
+            from spor_tasks.models import whole  # needs torch
 
             notes.update(whole.check_hf(metadata, writes=not task.asks_likelihoods))
         if not task.asks_likelihoods:

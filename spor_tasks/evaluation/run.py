@@ -6,7 +6,7 @@ import logging
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,11 +17,14 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
+from lm_eval.utils import simple_parse_args_string
 
+from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import writing
+from spor_tasks.core.files import is_file, read_text, writing
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import backends, checkpoints, host, task_files
+from spor_tasks.harness import host, task_files
+from spor_tasks.models import backends, checkpoints
 
 Arguments: TypeAlias = Mapping[str, Any]
 """The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
@@ -30,15 +33,15 @@ Results: TypeAlias = dict[str, Any]
 """The results of lm-eval's ``simple_evaluate``."""
 
 _MODELS = {
-    "spor-hf": "spor_tasks.evaluation.hf:SporHF",
-    "spor-vllm": "spor_tasks.evaluation.vllm:SporVLLM",
+    "spor-hf": "spor_tasks.models.hf:SporHF",
+    "spor-vllm": "spor_tasks.models.vllm:SporVLLM",
     "spor-baseline": "spor_tasks.evaluation.baseline_run:BaselineLM",
 }
 
 # Functions that replace the adapter of a loaded model, and return whether they could.
 _SWAPS = {
-    "peft": "spor_tasks.evaluation.hf:swap_adapter",
-    "lora_local_path": "spor_tasks.evaluation.vllm:swap_adapter",
+    "peft": "spor_tasks.models.hf:swap_adapter",
+    "lora_local_path": "spor_tasks.models.vllm:swap_adapter",
 }
 
 _REQUESTS = ("generate_until", "loglikelihood", "loglikelihood_rolling", "spor_beam_search")
@@ -245,3 +248,52 @@ def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> list[Path]:
             remedy="Check that the disk has room, and run the command again.",
         )
     return results
+
+
+def read_models(sources: Sequence[str]) -> Iterator[Arguments]:
+    """Yield the arguments of checkpoints given as ``pretrained=…,peft=…`` or in files.
+
+    A file has one checkpoint per line, or is a YAML list of such texts or of mappings. Empty lines
+    and lines that begin with `#` are ignored.
+
+    Raises:
+        ConfigError: a file is missing or has something else, such as a YAML alias.
+    """
+    for text in sources:
+        file = Path(text)
+        if not is_file(file) and "=" in text:
+            yield _arguments(text, text)
+        else:
+            for number, item in enumerate(_items(file), start=1):
+                yield _arguments(item, f"{file}, entry {number}")
+
+
+def _items(file: Path) -> list[Any]:
+    text = read_text(file)
+    lines = [line.strip() for line in text.splitlines()]
+    items: Any = [line for line in lines if line and not line.startswith("#")]
+    if items and file.suffix in {".yaml", ".yml"}:
+        items = plain_yaml.parse(text, str(file))
+    if not items or not isinstance(items, list):
+        raise ConfigError(
+            "is not a list of models",
+            where=file,
+            remedy="Write one pretrained=BASE,peft=ADAPTER per line.",
+        )
+    return items
+
+
+def _arguments(item: object, place: str) -> Arguments:
+    arguments: object = item
+    if isinstance(item, str):
+        try:
+            arguments = simple_parse_args_string(item)
+        except ValueError:
+            arguments = None
+    if not isinstance(arguments, dict) or not arguments.get("pretrained"):
+        raise ConfigError(
+            f"{item!r:.200} is not a model",
+            where=place,
+            remedy="Write pretrained=BASE,peft=ADAPTER.",
+        )
+    return arguments

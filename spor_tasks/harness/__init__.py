@@ -1,1 +1,1 @@
-"""The bridge to lm-eval."""
+"""What lm-eval calls: tasks, their files, documents and filters."""

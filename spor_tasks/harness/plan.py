@@ -13,9 +13,10 @@ from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import checkpoints, own
+from spor_tasks.harness import own
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
+from spor_tasks.models import checkpoints
 from spor_tasks.results.declared import FIRST_BENCHMARK
 
 _log = logging.getLogger(__name__)

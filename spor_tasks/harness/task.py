@@ -17,17 +17,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import split_digest
 from spor_tasks.core.removed import why_removed
 from spor_tasks.core.sample import Split
-from spor_tasks.harness import (
-    adapt,
-    answers,
-    backends,
-    checkpoints,
-    documents,
-    filters,
-    host,
-    task_files,
-)
-from spor_tasks.harness.chats import Chat
+from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.plan import (
     arm_digest,
     check_shots,
@@ -37,6 +27,8 @@ from spor_tasks.harness.plan import (
 )
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.base import metrics_for
+from spor_tasks.models import answers, backends, checkpoints
+from spor_tasks.models.chats import Chat
 from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
 from spor_tasks.results.declared import declaration
@@ -398,6 +390,6 @@ class SporTask(host.HostTask):
 
 def _notes(metadata: Mapping[str, Any], *, writes: bool) -> Sequence[str]:
     """Return what `hf` does otherwise with this model; refuse one that it reads wrongly."""
-    from spor_tasks.harness import whole  # needs torch
+    from spor_tasks.models import whole  # needs torch
 
     return whole.check_hf(metadata, writes=writes)

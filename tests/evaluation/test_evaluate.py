@@ -15,14 +15,13 @@ from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.evaluation.models import read_models
-from spor_tasks.evaluation.run import Evaluator
+from spor_tasks.evaluation.run import Evaluator, read_models
 from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
-from tests.evaluation.outputs import scored
 from tests.support import commands
 from tests.support.openai_server import serve
+from tests.support.scored import scored
 
 MINI = "spor_systematicity_mini"
 SHORT = ("--device", "cpu", "--limit", "2", "--gen_kwargs", "max_gen_toks=8")

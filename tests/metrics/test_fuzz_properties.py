@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import read_rows
-from spor_tasks.evaluation import scoring
+from spor_tasks.evaluation.score import score
 from spor_tasks.metrics import copy_rule
 
 # Halves of surrogate pairs included, which JSON can hold and UTF-8 cannot.
@@ -71,11 +71,11 @@ def test_a_line_with_anything_in_it_is_scored_or_named(
         line = line[:start] + put.replace(b"\n", b"") + rest
     file.write_bytes(json.dumps(ROWS[metric]).encode() + b"\n" + line)
     try:
-        result = scoring.score(file, metric, "e2e", per_sample=evidence)
+        result = score(file, metric, "e2e", per_sample=evidence)
     except SporError as error:
         assert error.where == f"{file}:2"  # noqa: PT017 - most contents raise nothing
         assert not evidence.exists()
     else:
         assert len(list(read_rows(evidence))) == result.samples == 2
-        for score in result.scores:
-            assert math.isnan(score.value) if score.n == 0 else -1 <= score.value <= 100 + 1e-9
+        for each in result.scores:
+            assert math.isnan(each.value) if each.n == 0 else -1 <= each.value <= 100 + 1e-9

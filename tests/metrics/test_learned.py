@@ -13,7 +13,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Column, Sample, Triple
 from spor_tasks.core.table import Table
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.evaluation import scoring
+from spor_tasks.evaluation.score import metric
 from spor_tasks.metrics import entailment, readers
 from spor_tasks.metrics.entailment import flattened, rows_of
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
@@ -117,10 +117,10 @@ def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity
 
 
 def test_without_a_model_the_error_names_the_option():
-    for metric in (Facts, NliAcc, Bleurt, Attributes, TextPerplexity):
+    for judging in (Facts, NliAcc, Bleurt, Attributes, TextPerplexity):
         with pytest.raises(ConfigError, match="needs a model") as error:
-            judge(metric(), about(PORT), "Something.")
-        assert f"--metric {metric.name} --" in str(error.value.remedy)
+            judge(judging(), about(PORT), "Something.")
+        assert f"--judging {judging.name} --" in str(error.value.remedy)
 
 
 THREE = "LABEL_0 LABEL_1 LABEL_2"
@@ -249,7 +249,7 @@ def test_the_signature_names_class_and_format(folders, tmp_path):
         f"nli_acc|model:{folder.name}|weights:{weights}|label:Entailed|format:tapex|v:"
     )
     assert "|label:Refused|" in load(folder, label=0).signature
-    by_name = scoring.metric("nli_acc", model=str(folder), device="cpu")
+    by_name = metric("nli_acc", model=str(folder), device="cpu")
     assert by_name.signature == load(folder).signature
     assert "|label:ENTAILED|" in load(save_tapas(tmp_path, ("REFUTED", "ENTAILED"))).signature
 

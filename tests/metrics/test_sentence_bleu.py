@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.evaluation.scoring import score
+from spor_tasks.evaluation.score import score
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
 from tests.support.scores import scores_of
 from tests.support.soak import soak

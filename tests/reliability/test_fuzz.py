@@ -21,8 +21,9 @@ from spor_tasks.aspects import folder, named
 from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.evaluation import checks, models
-from spor_tasks.harness import checkpoints, task_files
+from spor_tasks.evaluation import checks, run
+from spor_tasks.harness import task_files
+from spor_tasks.models import checkpoints
 from tests.support import damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK
 from tests.support.result_files import adapter_manifest
@@ -80,7 +81,7 @@ def evaluation(path):
 READERS = {
     "training": (config.load_config, TRAINING),
     "experiment": (plan.load_experiment, EXPERIMENT),
-    "models": (lambda path: list(models.read_models([str(path)])), MODELS),
+    "models": (lambda path: list(run.read_models([str(path)])), MODELS),
     "evaluation": (evaluation, EVALUATION),
 }
 SCALARS = VALUES | st.sampled_from(

@@ -24,9 +24,10 @@ from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
-from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, load
-from spor_tasks.evaluation.hf import SporHF, swap_adapter
-from spor_tasks.harness import checkpoints, host
+from spor_tasks.harness import host
+from spor_tasks.models import checkpoints
+from spor_tasks.models.coded import CodedModel, Dcg, Prefixes, load
+from spor_tasks.models.hf import SporHF, swap_adapter
 from tests.conftest import REPOSITORY
 from tests.support import tiny_gpt2
 from tests.training.losses import objective_of

@@ -10,8 +10,8 @@ from transformers import LlamaForCausalLM
 
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
+from spor_tasks.models.hf import SporHF
 from tests.support.families import CAUSAL, SEQ2SEQ, save_family
 from tests.support.soak import soak
 from training.batches import load_batch, target_losses

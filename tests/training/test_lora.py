@@ -14,7 +14,7 @@ from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.harness import checkpoints as evaluation
+from spor_tasks.models import checkpoints as evaluation
 from tests.support.soak import soak
 from tests.training.losses import different_rows
 from training import lora

@@ -14,8 +14,8 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Column, Contrast, Sample, SetName, Split, SplitPair
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
-from spor_tasks.evaluation.hf import SporHF
-from spor_tasks.harness import checkpoints
+from spor_tasks.models import checkpoints
+from spor_tasks.models.hf import SporHF
 from spor_tasks.prompts.styles import prompt
 from tests.training.losses import objective_of, plain_loss, rows_of, without_dropout
 from training.adapters import add_tokens

@@ -25,7 +25,8 @@ from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SetName
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import backends, checkpoints, task_files
+from spor_tasks.harness import task_files
+from spor_tasks.models import backends, checkpoints
 from spor_tasks.results import runs
 from training.config import DataConfig, TrainingConfig
 from training.data import find_arm, sets_of

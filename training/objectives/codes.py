@@ -1,7 +1,7 @@
 """DCG and contrastive prefixes: vectors for values, trained on a frozen base.
 
 The trained weights make vectors of the values of a text's aspects
-(:mod:`spor_tasks.evaluation.coded`). The text should be likely with the vectors of its own
+(:mod:`spor_tasks.models.coded`). The text should be likely with the vectors of its own
 combination, and less likely with those of another:
 
     L + w · log(e^−L + Σ e^−L_i),
@@ -29,7 +29,7 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.corpora.compmctg.linearize import codes
-from spor_tasks.evaluation.coded import CodedModel, Dcg, Prefixes, Vectors
+from spor_tasks.models.coded import CodedModel, Dcg, Prefixes, Vectors
 from training.batches import Batch, Model, target_losses
 from training.encoding import IGNORED, Row, causal_row
 from training.objectives.base import Combination, Material, combination_of

@@ -7,7 +7,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationConfig
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.evaluation.generation import without_own_settings
+from spor_tasks.models.generation import without_own_settings
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import filters
 from training.bases import Base

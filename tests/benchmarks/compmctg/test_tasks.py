@@ -7,8 +7,8 @@ from zlib import crc32
 import pytest
 
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
-from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import task_files
+from spor_tasks.models.hf import SporHF
 from tests.support.scripted import ScriptedLM, simple
 
 MINI = "compmctg_mini_acd"

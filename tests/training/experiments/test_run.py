@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.harness import backends
+from spor_tasks.models import backends
 from spor_tasks.results import runs
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until

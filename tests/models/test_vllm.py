@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from spor_tasks.results import runs
-from tests.evaluation.outputs import scored
+from tests.support.scored import scored
 from tests.support.tiny_bases import make_model, make_tokenizer
 
 pytestmark = [

@@ -5,7 +5,7 @@ import json
 import pytest
 import transformers
 
-from spor_tasks.harness.chats import FIRST_TURN
+from spor_tasks.models.chats import FIRST_TURN
 from tests.support.openai_server import serve
 from tests.support.scripted import evaluate_folder
 

@@ -20,8 +20,8 @@ from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
-from tests.evaluation.outputs import scored
 from tests.support.openai_server import serve
+from tests.support.scored import scored
 from tests.support.scripted import evaluate_folder, texts
 
 MAIN = "spor_order_invariance_mini_main"
@@ -68,7 +68,7 @@ def test_only_models_of_transformers_load_the_module_that_tells_them():
     """What the tasks know of the backend. In a process of its own, for others load it here."""
     script = (
         "from lm_eval.api.registry import get_model\n"
-        "from spor_tasks.harness.backends import backend\n"
+        "from spor_tasks.models.backends import backend\n"
         "for name in ('dummy', 'local-completions', 'openai-chat-completions'): get_model(name)\n"
         "assert backend(None) == backend('dummy')\n"
         "get_model('hf')\n"

@@ -16,7 +16,7 @@ from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.foreign import in_words
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights, find_folder
-from spor_tasks.harness.backends import MODEL_TYPE
+from spor_tasks.models.backends import MODEL_TYPE
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 
 _log = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.evaluation import quantization
-from spor_tasks.evaluation.hf import SporHF, swap_adapter
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.harness import host, whole
+from spor_tasks.harness import host
+from spor_tasks.models import quantization, whole
+from spor_tasks.models.hf import SporHF, swap_adapter
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
 from tests.support.scripted import evaluate_folder
 from tests.support.soak import some
@@ -383,7 +383,7 @@ def test_what_a_batch_would_change_is_read_alone(kind, checkpoint, rwkv, tmp_pat
     base = rwkv if kind == "rwkv" else checkpoint("gpt2")
     is_tuned = kind in ADAPTERS
     adapter = adapter_of(base, ADAPTERS[kind], tmp_path / "adapter") if is_tuned else None
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.models.hf"):
         batched = by_spor_hf(base, adapter, batch_size=6)
         assert written(batched) == written(by_spor_hf(base, adapter, batch_size=1))
     warned = sum("one prompt after another" in each.getMessage() for each in caplog.records)

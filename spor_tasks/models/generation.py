@@ -30,7 +30,7 @@ from transformers import (
 )
 
 from spor_tasks.core.visible import visible
-from spor_tasks.harness.backends import TOKEN_IDS
+from spor_tasks.models.backends import TOKEN_IDS
 from spor_tasks.text.filters import SEPARATOR
 
 _ENTITY = "[ENT]"

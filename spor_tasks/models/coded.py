@@ -36,7 +36,7 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import read_json
 from spor_tasks.corpora.compmctg.linearize import START, codes
-from spor_tasks.harness.checkpoints import ADAPTER_CONFIG, CODED
+from spor_tasks.models.checkpoints import ADAPTER_CONFIG, CODED
 
 Combination: TypeAlias = tuple[str, ...]
 """One value of each aspect."""

@@ -12,7 +12,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.corpora import jsonl
-from spor_tasks.evaluation import scoring
+from spor_tasks.evaluation.score import score
 from tests.support import golden
 from tests.support.rows import write_rows
 
@@ -64,19 +64,19 @@ def write(tmp_path):
 
 def evidence(file, metric, corpus, **settings):
     out = file.parent / "evidence.jsonl"
-    scoring.score(file, metric, corpus, per_sample=out, **settings)
+    score(file, metric, corpus, per_sample=out, **settings)
     return [row for _, row in read_rows(out)]
 
 
 def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write):
     file = write(SHIP, SHIP)
-    result = scoring.score(file, "parent", "webnlg")
+    result = score(file, "parent", "webnlg")
     assert (result.samples, result.comparisons) == (2, {})
     samples = jsonl.parse_samples(file.read_bytes(), "webnlg", where=str(file))
     assert result.samples_sha256 == digest(samples)
     signed = {score.name: score.signature for score in result.scores}
     for name in ("parent", "parent_full_table"):
-        alone = {each.name for each in scoring.score(file, name, "webnlg").scores}
+        alone = {each.name for each in score(file, name, "webnlg").scores}
         assert alone == {each for each in signed if each.startswith(name)}
         assert signed[name] == signed[f"{name}_precision"] == signed[f"{name}_recall"]
         assert signed[name].startswith(f"{name}|lambda:0.5|")
@@ -86,20 +86,20 @@ def test_a_result_has_both_versions_of_a_metric_and_signs_for_the_samples(write)
 def test_an_interval_holds_its_score_and_one_sample_has_none(write):
     unlocated = {**INPUT, "output": "Nothing of it."}
     other = {**unlocated, "data": [["food", "Thai"], ["area", "quayside"]]}
-    result = scoring.score(write(INPUT, other, unlocated), "cwio", "e2e", intervals=True)
-    located, *others = sorted(result.scores, key=lambda score: score.name != "cwio_located")
+    result = score(write(INPUT, other, unlocated), "cwio", "e2e", intervals=True)
+    located, *others = sorted(result.scores, key=lambda each: each.name != "cwio_located")
     assert located.interval is None
-    for score in others:
-        assert score.interval
-        assert score.interval[0] <= score.value <= score.interval[1]
+    for each in others:
+        assert each.interval
+        assert each.interval[0] <= each.value <= each.interval[1]
 
 
 def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write):
     file = write(TWINNED)
-    found = {each.name: each.value for each in scoring.score(file, "parent", "webnlg").scores}
+    found = {each.name: each.value for each in score(file, "parent", "webnlg").scores}
     ours, twin = {**SHIP, "output": TWINNED["output_1"]}, {**TWIN, "output": TWINNED["output_2"]}
     for row, suffix in ((ours, ""), (twin, "_twin")):
-        for each in scoring.score(write(row, name="one.jsonl"), "parent", "webnlg").scores:
+        for each in score(write(row, name="one.jsonl"), "parent", "webnlg").scores:
             assert found.pop(f"{each.name}{suffix}") == each.value
     assert found == {}
     (row,) = evidence(file, "parent", "webnlg")
@@ -146,8 +146,8 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
     backward = {**INPUT, "output": "By the quayside, Basque food."}
     ours = write(INPUT, INPUT, three, name="ours")
     theirs = write(backward, INPUT, three, name="theirs")
-    result = scoring.score(ours, "cwio", "e2e", against=theirs)
-    other = scoring.score(theirs, "cwio", "e2e")
+    result = score(ours, "cwio", "e2e", against=theirs)
+    other = score(theirs, "cwio", "e2e")
     comparison = result.comparisons["cwio"]
     assert comparison
     assert comparison.value == pytest.approx(result.scores[0].value - other.scores[0].value)
@@ -165,7 +165,7 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
 def test_only_equal_samples_compare(write, theirs, fault, line):
     against = write(*theirs, name="theirs")
     with pytest.raises(ResultError, match=fault) as caught:
-        scoring.score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", against=against)
+        score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", against=against)
     assert str(caught.value.where).endswith(line)
 
 
@@ -210,18 +210,18 @@ def test_a_row_that_cannot_be_scored_is_named_and_nothing_is_written(write, task
         evidence(file, metric, corpus)
     assert caught.value.where == f"{file}:2"
     assert [*file.parent.iterdir()] == [file]
-    assert scoring.score(write(good), metric, corpus).samples == 1
+    assert score(write(good), metric, corpus).samples == 1
 
 
 def test_each_output_of_a_row_is_filtered(write):
-    published = scoring.score(write(ORDERED), "order", "e2e", filters=["logicnlg_published"])
+    published = score(write(ORDERED), "order", "e2e", filters=["logicnlg_published"])
     assert published.samples == 1
     assert published.scores[0].signature.endswith("|filter:logicnlg_published.v2")
 
 
 def test_an_empty_file_has_no_score(write):
     with pytest.raises(CorpusError, match="holds no row"):
-        scoring.score(write(), "parent", "webnlg")
+        score(write(), "parent", "webnlg")
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_an_empty_file_has_no_score(write):
 )
 def test_unknown_names_and_missing_models_fail(metric, corpus, write):
     with pytest.raises(ConfigError) as caught:
-        scoring.score(write(INPUT), metric, corpus)
+        score(write(INPUT), metric, corpus)
     assert caught.value.remedy
 
 
@@ -246,7 +246,7 @@ def test_unknown_names_and_missing_models_fail(metric, corpus, write):
 )
 def test_a_metric_that_means_nothing_on_a_corpus_is_refused(metric, corpus, write):
     with pytest.raises(ConfigError) as caught:
-        scoring.score(write(SHIP), metric, corpus)
+        score(write(SHIP), metric, corpus)
     assert corpus in caught.value.remedy
 
 
@@ -259,7 +259,7 @@ def test_spellings_of_names_have_equal_samples_and_scores(metric, write):
     def scored(words):
         units = [[words(name), value] for name, value in PUB_UNITS.items()]
         file = write({**PUB, "data": units, "output": "The Gull is a family friendly pub."})
-        return repr(scoring.score(file, metric, "e2e"))  # where NaN is equal to itself
+        return repr(score(file, metric, "e2e"))  # where NaN is equal to itself
 
     def spaced(name):
         return "".join(f" {char.lower()}" if char.isupper() else char for char in name)
@@ -272,7 +272,7 @@ def test_spellings_of_names_have_equal_samples_and_scores(metric, write):
 def test_a_row_with_an_attribute_of_the_corpus_has_no_other(write):
     file = write({**PUB, "data": [["food", "Thai"], ["familyFrendly", "yes"]], "output": "."})
     with pytest.raises(CorpusError) as caught:
-        scoring.score(file, "coverage", "e2e")
+        score(file, "coverage", "e2e")
     assert str(caught.value.where) == f"{file}:1"
     assert "family friendly" in caught.value.remedy
 
@@ -319,7 +319,7 @@ def put(folder, content, name="predictions.txt"):
 
 def rows_of(predictions, references):
     out = predictions.parent / "out.jsonl"
-    scoring.score(predictions, "totto", "totto", references=references, per_sample=out)
+    score(predictions, "totto", "totto", references=references, per_sample=out)
     return [row for _, row in read_rows(out)]
 
 
@@ -419,7 +419,7 @@ def test_a_txt_file_is_for_the_development_set_of_a_corpus_that_has_one(
 ):
     monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
     file = put(tmp_path, b"Ann won .\n\n\n")
-    assert scoring.score(file, "totto", "totto").samples == 3
+    assert score(file, "totto", "totto").samples == 3
     with pytest.raises(ConfigError) as caught:
-        scoring.score(file, "chrf", "e2e", references=references)
+        score(file, "chrf", "e2e", references=references)
     assert caught.value.remedy

@@ -17,10 +17,10 @@ from transformers import PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.corpora.compmctg.linearize import START
-from spor_tasks.evaluation import hf
-from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
 from spor_tasks.harness.tokens import Tokens
+from spor_tasks.models import hf
+from spor_tasks.models.hf import SporHF
 from spor_tasks.text import filters, gpt2
 from spor_tasks.text.filters import END
 from tests.support import damage
@@ -238,7 +238,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
         seen.extend(texts)
         return encode(texts, **more)
 
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.evaluation.hf"):
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.models.hf"):
         written(model, [*long, *fitting, *repeated])
         assert model.get_model_info()["prompts_cut"] == {"long": 2, "fitting": 0}
         written(model, long[2:])
@@ -247,7 +247,7 @@ def test_long_prompts_are_counted_and_lose_the_end_that_the_task_names(
         tables = ("a" * 30 + "! Text:", "b! Text:")
         written(model, requests(tables, "table", max_gen_toks=16, cut_before=["!"]))
     assert sorted(seen) == ["a" * 16 + "! Text:", "b! Text:"]
-    warned = [each.args for each in caplog.records if each.name == "spor_tasks.evaluation.hf"]
+    warned = [each.args for each in caplog.records if each.name == "spor_tasks.models.hf"]
     assert warned == [(2, 5, "their beginning"), (1, 2, "the end of their table")]
 
 

@@ -81,7 +81,7 @@ _TRANSFORMERS_ONLY = (
 KEEPS_END = "keeps_end"
 """The setting by which `spor-hf` marks the end of each text that it did not cut."""
 
-# Settings of `spor-hf` alone: of :mod:`spor_tasks.evaluation.generation`, and where a prompt is cut
+# Settings of `spor-hf` alone: of :mod:`spor_tasks.models.generation`, and where a prompt is cut
 # that is too long (:mod:`spor_tasks.prompts.cut`).
 _SPOR_HF_ONLY = ("coarse_to_fine", "cut_before", KEEPS_END, "sampling_seed", "text_tokens")
 

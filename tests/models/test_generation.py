@@ -12,10 +12,10 @@ from scipy.stats import chisquare
 from tokenizers.decoders import ByteLevel
 from transformers import GenerationConfig
 
-from spor_tasks.evaluation import generation
-from spor_tasks.evaluation.generation import Seeded, SeededSampling, TemplateFirst, template_first
-from spor_tasks.evaluation.hf import SporHF
 from spor_tasks.harness import host
+from spor_tasks.models import generation
+from spor_tasks.models.generation import Seeded, SeededSampling, TemplateFirst, template_first
+from spor_tasks.models.hf import SporHF
 from spor_tasks.text import gpt2
 from spor_tasks.text.filters import END, SEPARATOR, logicnlg_published, without_short
 from tests.support import tiny_gpt2

@@ -22,10 +22,12 @@ from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 
 from spor_tasks.core.visible import visible
-from spor_tasks.evaluation import quantization as reduction
-from spor_tasks.evaluation.apart import ReadsApart
-from spor_tasks.evaluation.coded import CodedModel, load
-from spor_tasks.evaluation.generation import (
+from spor_tasks.models import checkpoints, whole
+from spor_tasks.models import quantization as reduction
+from spor_tasks.models.apart import ReadsApart
+from spor_tasks.models.backends import KEEPS_END
+from spor_tasks.models.coded import CodedModel, load
+from spor_tasks.models.generation import (
     Seeded,
     SeededSampling,
     StopAtLength,
@@ -33,8 +35,6 @@ from spor_tasks.evaluation.generation import (
     template_first,
     without_own_settings,
 )
-from spor_tasks.harness import checkpoints, whole
-from spor_tasks.harness.backends import KEEPS_END
 from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import END, is_complete
 

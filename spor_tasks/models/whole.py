@@ -32,7 +32,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_L
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import find_folder
-from spor_tasks.harness import checkpoints
+from spor_tasks.models import checkpoints
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import pytest
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.harness import checkpoints
+from spor_tasks.models import checkpoints
 from tests.support import damage
 from tests.support.damage import DAMAGE
 from tests.support.result_files import adapter_manifest

@@ -9,7 +9,7 @@ from typing import Any
 from lm_eval.api.registry import register_model
 from lm_eval.models.vllm_causallms import VLLM, LoRARequest
 
-from spor_tasks.evaluation.apart import ReadsApart
+from spor_tasks.models.apart import ReadsApart
 
 
 @register_model("spor-vllm")

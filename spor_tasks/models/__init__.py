@@ -1,0 +1,1 @@
+"""Whatever answers a request: models of transformers and vLLM, servers, and baselines."""
