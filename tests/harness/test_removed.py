@@ -5,7 +5,7 @@ import yaml
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import task_files
-from tests.support.result_files import distinct, write_run
+from tests.support.result_files import write_result
 from tests.support.scripted import simple
 
 MODEL = "--model dummy --limit 1"
@@ -40,5 +40,5 @@ def test_a_task_file_of_an_older_release_is_refused_in_lm_eval(tmp_path):
 
 
 def test_a_report_names_the_removed_task_of_an_old_result(tmp_path, spor):
-    write_run(tmp_path, REMOVED[0], distinct(3))
+    write_result(tmp_path / "results_old.json", task=REMOVED[0])
     assert f"{REMOVED[0]} {WHY}" in spor(f"report {tmp_path}", 2)
