@@ -69,7 +69,7 @@ def check_base(model: PreTrainedModel, loaded: Mapping[str, Any], where: str) ->
         _log.warning("%s lacks %s, which transformers makes", visible(where), ", ".join(made))
     if lost := [key for key in missing if key not in buffers]:
         raise ConfigError(
-            f"lacks {len(lost)} weights of its architecture; the first is {lost[0]}",
+            f"lacks {_counted(lost)} of its architecture{_first(lost)}",
             where=where,
             remedy="Get the checkpoint again, or name another one.",
         )
@@ -90,7 +90,7 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
                 model, adapter, revision=revision, low_cpu_mem_usage=is_empty, **device
             )
         except KeyError as error:  # peft asks for some by their names
-            raise _unfit(adapter, "lacks {} weights for", [str(error.args[0])]) from error
+            raise _unfit(adapter, "lacks {} for", [str(error.args[0])]) from error
         (name,) = tuned.peft_config
         weights = load_peft_weights(adapter, device="cpu", revision=revision)
         found = set_peft_model_state_dict(tuned, weights, name, low_cpu_mem_usage=is_empty)
@@ -100,9 +100,9 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
     lost = sorted(key for key in keys if saved.keys() & {key, key.rpartition(".")[0]})
     foreign = [key for key in found.unexpected_keys if key not in saved]
     if lost:
-        raise _unfit(adapter, "lacks {} weights for", lost)
+        raise _unfit(adapter, "lacks {} for", lost)
     if foreign:
-        raise _unfit(adapter, "has {} weights without a place in", foreign)
+        raise _unfit(adapter, "has {} without a place in", foreign)
     return tuned
 
 
@@ -125,10 +125,18 @@ def is_removable(tuned: PeftModel, adapter: str, revision: str | None = None) ->
 
 def _unfit(adapter: str, fault: str, keys: Sequence[str]) -> ConfigError:
     return ConfigError(
-        f"{fault.format(len(keys))} this base; the first is {keys[0]}",
+        f"{fault.format(_counted(keys))} this base{_first(keys)}",
         where=adapter,
         remedy="Name the base that it was trained on, or get the adapter again.",
     )
+
+
+def _counted(keys: Sequence[str]) -> str:
+    return f"{len(keys)} weight{'s' if len(keys) > 1 else ''}"
+
+
+def _first(keys: Sequence[str]) -> str:
+    return f"; the first is {keys[0]}" if len(keys) > 1 else f": {keys[0]}"
 
 
 def check_hf(arguments: checkpoints.Arguments, *, writes: bool) -> Notes:
