@@ -105,6 +105,18 @@ def test_aspects_are_named_where_their_sets_and_demonstrations_are_made():
     assert named == set()
 
 
+def test_programs_are_closed_and_sp_acc_is_their_door():
+    programs = "spor_tasks.metrics.programs"
+    users = {
+        name
+        for name, all_of in IMPORTS.items()
+        if any(imported.startswith(programs) for imported in all_of)
+    }
+    assert {name for name in users if not name.startswith(programs)} == {
+        "spor_tasks.metrics.sp_acc"
+    }
+
+
 def test_no_two_modules_import_each_other():
     graph = {
         name: {

@@ -9,8 +9,8 @@ from spor_tasks.core.table import parse_table
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import table_of, typed_table
-from spor_tasks.corpora.logicnlg.linking import Linker
 from spor_tasks.metrics.programs.execute import verdict
+from spor_tasks.metrics.programs.linking import Linker
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import Stop
 from spor_tasks.metrics.sp_acc import SP_ACC

@@ -15,11 +15,11 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
-from spor_tasks.corpora.logicnlg import linking
 from spor_tasks.corpora.logicnlg.columns import TypedTable, typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
-from spor_tasks.metrics.programs import ranking
+from spor_tasks.metrics.programs import linking, ranking
+from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import search
 from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Finished, Limits
 
@@ -120,6 +120,11 @@ def load(ranker: str = LEXICAL) -> SpAcc:
     if ranker != LEXICAL:
         raise ConfigError(f"unknown ranker {ranker!r}", remedy=f"Use {LEXICAL}.")
     return SP_ACC
+
+
+def is_true(program: str, table: Table) -> bool | None:
+    """Return whether a program is true of a table; None where it has no truth value."""
+    return verdict(program, typed(table))
 
 
 @lru_cache(maxsize=64)  # a table has several outputs, one after another

@@ -12,10 +12,9 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.embedded.statements import parse
-from spor_tasks.corpora.logicnlg.columns import typed
 from spor_tasks.corpora.logicnlg.linearize import table_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
-from spor_tasks.metrics.programs.execute import verdict
+from spor_tasks.metrics.sp_acc import is_true
 
 _NAME = LOGICNLG_MINI.name
 
@@ -66,7 +65,7 @@ def meaning(text: str, table: Table) -> Meaning | None:
     statement = parse(text, table)
     if statement is None:
         return None
-    true = verdict(statement.program, typed(table))
+    true = is_true(statement.program, table)
     if true is None:
         raise CorpusError(
             f"the program {statement.program} has no truth value",

@@ -22,8 +22,8 @@ from spor_tasks.corpora.logicnlg.linearize import (
     linked_columns,
     published,
 )
-from spor_tasks.corpora.logicnlg.linking import Linker
-from spor_tasks.corpora.logicnlg.runs import plain
+from spor_tasks.metrics.programs.linking import Linker
+from spor_tasks.metrics.programs.mentions import plain
 from spor_tasks.text import gpt2
 from tests.support.golden import read
 

@@ -2,7 +2,7 @@
 
 import re
 
-from spor_tasks.corpora.logicnlg.linking import Linked
+from spor_tasks.metrics.programs.linking import Linked
 from spor_tasks.metrics.programs.states import COUNTED
 
 ENTITY = re.compile(r"#[^;#]*;-?\d+,-?\d+#")

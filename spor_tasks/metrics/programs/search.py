@@ -15,8 +15,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from spor_tasks.corpora.logicnlg.columns import TypedTable
-from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
+from spor_tasks.metrics.programs.linking import Linked
 from spor_tasks.metrics.programs.moves import MOVES
 from spor_tasks.metrics.programs.operators import Rows
 from spor_tasks.metrics.programs.states import (

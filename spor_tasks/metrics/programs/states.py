@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
-from spor_tasks.corpora.logicnlg.linking import Linked
 from spor_tasks.metrics.programs.execute import Executor
+from spor_tasks.metrics.programs.linking import Linked
 from spor_tasks.metrics.programs.operators import Rows
 from spor_tasks.metrics.programs.parse import ProgramError
 

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from spor_tasks.core.table import Table
-from spor_tasks.text.lemmas import Word, words
+from spor_tasks.metrics.programs.lemmas import Word, words
 from spor_tasks.text.tokenize import all_tokens
 
 ROW_OF_NAMES = 0
@@ -47,7 +47,7 @@ class _Cell(NamedTuple):
     own: Mapping[str, str]
 
 
-class Span(NamedTuple):
+class Mention(NamedTuple):
     """Words of a sentence that are linked to a place, or are not; ``text`` is what they mention."""
 
     words: tuple[Word, ...]
@@ -148,14 +148,14 @@ def _ascii(text: str) -> str:
 # --- Runs of words that a cell has ----------------------------------------------------------------
 
 
-def spans_of(sentence_words: Sequence[Word], index: Index, threshold: float) -> list[Span]:
+def mentions_of(sentence_words: Sequence[Word], index: Index, threshold: float) -> list[Mention]:
     """Divide a sentence into runs of words; a link needs a score above the threshold."""
-    spans = list[Span]()
+    mentions = list[Mention]()
     run, forms, at = list[Word](), list[str](), set[Place]()
 
     def end() -> None:
         if run:
-            spans.append(_linked(tuple(run), " ".join(forms), at, index, threshold))
+            mentions.append(_linked(tuple(run), " ".join(forms), at, index, threshold))
         run.clear()
         forms.clear()
 
@@ -164,7 +164,7 @@ def spans_of(sentence_words: Sequence[Word], index: Index, threshold: float) -> 
         places = index.places.get(word.lemma) or index.places.get(form)
         if places is None or (form in forms and form not in index.repeated):
             end()
-            spans.append(Span((word,), word.lemma, None))
+            mentions.append(Mention((word,), word.lemma, None))
             continue
         if run and not at.intersection(places):
             end()
@@ -172,33 +172,33 @@ def spans_of(sentence_words: Sequence[Word], index: Index, threshold: float) -> 
         run.append(word)
         forms.append(form)
     end()
-    return spans
+    return mentions
 
 
 def _linked(
-    run: tuple[Word, ...], mention: str, at: set[Place], index: Index, threshold: float
-) -> Span:
-    place = _nearest(mention, tuple(at), index, threshold)
+    run: tuple[Word, ...], phrase: str, at: set[Place], index: Index, threshold: float
+) -> Mention:
+    place = _nearest(phrase, tuple(at), index, threshold)
     if place is None:
-        return Span(run, mention, None)
+        return Mention(run, phrase, None)
     if place.row == _SEVERAL:
         cell = next(index.cells[each] for each in sorted(at) if each.column == place.column)
     else:
         cell = index.cells[place]
-    return Span(
+    return Mention(
         run,
         " ".join(
-            word if word in cell.text else cell.own.get(word, word) for word in mention.split(" ")
+            word if word in cell.text else cell.own.get(word, word) for word in phrase.split(" ")
         ),
         place,
     )
 
 
-def _nearest(mention: str, at: Sequence[Place], index: Index, threshold: float) -> Place | None:
+def _nearest(phrase: str, at: Sequence[Place], index: Index, threshold: float) -> Place | None:
     """Return the place that words are linked to, if any; its row may be that of several."""
-    if mention in _STOP_WORDS:
+    if phrase in _STOP_WORDS:
         return None
-    bare = _bare(mention)
+    bare = _bare(phrase)
     parts = bare.split()
     texts = {place: _bare(index.cells[place].text) for place in at}
     lacks = {place: abs(len(text.split()) - len(parts)) for place, text in texts.items()}
@@ -236,28 +236,28 @@ def _bare(text: str) -> str:
     return re.sub(r"[,./]", "", text).replace("  ", "")
 
 
-def merged(spans: Sequence[Span]) -> list[Span]:
+def merged(mentions: Sequence[Mention]) -> list[Mention]:
     """Join two links to one cell with the word between them, unless both are numbers."""
-    joined_spans = list[Span]()
-    for span in spans:
+    joined_mentions = list[Mention]()
+    for mention in mentions:
         if (
-            span.place
-            and len(joined_spans) > 1
-            and joined_spans[-1].place is None
-            and (before := joined_spans[-2].place)
-            and before.column == span.place.column
-            and before.row in {span.place.row, _SEVERAL}
-            and not (is_number(span.text) and is_number(joined_spans[-2].text))
+            mention.place
+            and len(joined_mentions) > 1
+            and joined_mentions[-1].place is None
+            and (before := joined_mentions[-2].place)
+            and before.column == mention.place.column
+            and before.row in {mention.place.row, _SEVERAL}
+            and not (is_number(mention.text) and is_number(joined_mentions[-2].text))
         ):
-            between = joined_spans.pop()
-            first = joined_spans.pop()
-            joined = (*first.words, *between.words, *span.words)
-            joined_spans.append(Span(joined, f"{first.text} {span.text}", span.place))
-        elif span.place is None:  # word by word
-            joined_spans += [Span((word,), word.lemma, None) for word in span.words]
+            between = joined_mentions.pop()
+            first = joined_mentions.pop()
+            joined = (*first.words, *between.words, *mention.words)
+            joined_mentions.append(Mention(joined, f"{first.text} {mention.text}", mention.place))
+        elif mention.place is None:  # word by word
+            joined_mentions += [Mention((word,), word.lemma, None) for word in mention.words]
         else:
-            joined_spans.append(span)
-    return joined_spans
+            joined_mentions.append(mention)
+    return joined_mentions
 
 
 def is_number(text: str) -> bool:

@@ -8,8 +8,8 @@ just as long, or if the words are rare and cover enough of it. The first of equa
 the order of a Python set is taken, as published. Numbers outside of these links are counts, or are
 compared with a column.
 
-Lemmas and tags are not those of the authors' tools (:mod:`spor_tasks.text.lemmas`), so the links
-are not always those of the data: use the columns and templates of the data where there are any.
+Lemmas and tags are not those of the authors' tools (:mod:`.lemmas`), so the links are not always
+those of the data: use the columns and templates of the data where there are any.
 """
 
 from collections.abc import Sequence
@@ -18,18 +18,18 @@ from typing import TypeAlias
 
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.columns import Kind, TypedTable
-from spor_tasks.corpora.logicnlg.runs import (
+from spor_tasks.metrics.programs import lemmas
+from spor_tasks.metrics.programs.mentions import (
     MONTHS,
     ROW_OF_NAMES,
+    Mention,
     Place,
-    Span,
     index_of,
     is_number,
+    mentions_of,
     merged,
     plain,
-    spans_of,
 )
-from spor_tasks.text import lemmas
 from spor_tasks.text.tokenize import all_tokens
 
 SLOT = "[ENT]"
@@ -79,23 +79,23 @@ class Linker:
         """Return what a sentence mentions."""
         sentence_words = lemmas.words(all_tokens(plain(sentence)))
         # A sentence with a link to a column needs less evidence for the other links.
-        spans = spans_of(sentence_words, self._index, threshold=1)
-        if any(span.place and span.place.column >= 0 for span in spans):
-            spans = spans_of(sentence_words, self._index, threshold=0)
-        spans = merged(spans)
+        mentions = mentions_of(sentence_words, self._index, threshold=1)
+        if any(mention.place and mention.place.column >= 0 for mention in mentions):
+            mentions = mentions_of(sentence_words, self._index, threshold=0)
+        mentions = merged(mentions)
         normalized = " ".join(word.lemma for word in sentence_words)
-        template = _template(sentence, spans)
-        return _Reading(spans, normalized, self._table).result(template)
+        template = _template(sentence, mentions)
+        return _Reading(mentions, normalized, self._table).result(template)
 
 
 class _Reading:
     """Tells cells, counts and compared numbers apart, in a sentence whose cells are linked."""
 
-    def __init__(self, spans: Sequence[Span], normalized: str, table: TypedTable) -> None:
+    def __init__(self, mentions: Sequence[Mention], normalized: str, table: TypedTable) -> None:
         self.table = table
-        self.spans = spans
+        self.mentions = mentions
         self.normalized = normalized
-        self.tags = tuple(span.words[0].tag for span in spans if span.place is None)
+        self.tags = tuple(mention.words[0].tag for mention in mentions if mention.place is None)
         self.texts = dict[tuple[str, str], None]()
         self.numbers = list[tuple[str | None, Number | str]]()
         self.text_columns, self.number_columns = dict[str, None](), dict[str, None]()
@@ -119,7 +119,7 @@ class _Reading:
         return Linked(
             " ".join(self.tokens),
             self.normalized,
-            " ".join(map(_link_text, self.spans)),
+            " ".join(map(_link_text, self.mentions)),
             template,
             self.tags,
             tuple(self.texts),
@@ -130,13 +130,13 @@ class _Reading:
         )
 
     def _read_links(self) -> None:
-        for span in self.spans:
-            if span.place is None:
-                self.tokens.append(span.text)
+        for mention in self.mentions:
+            if mention.place is None:
+                self.tokens.append(mention.text)
                 continue
-            if span.place.column >= 0:
-                self._read_link(span.text, span.place)
-            self._add_placeholder("ENTITY", span.text)
+            if mention.place.column >= 0:
+                self._read_link(mention.text, mention.place)
+            self._add_placeholder("ENTITY", mention.text)
 
     def _read_link(self, text: str, place: Place) -> None:
         column = self.table.columns[place.column]
@@ -227,12 +227,14 @@ def signature() -> str:
     return f"linker:1,{lemmas.signature()}"
 
 
-def _template(sentence: str, spans: Sequence[Span]) -> str:
+def _template(sentence: str, mentions: Sequence[Mention]) -> str:
     """Return a sentence as it was, with :data:`SLOT` in place of each link."""
-    links = [i if span.place else None for i, span in enumerate(spans) for _ in span.words]
+    links = [
+        i if mention.place else None for i, mention in enumerate(mentions) for _ in mention.words
+    ]
     parts = [(part, len(all_tokens(plain(part)))) for part in sentence.split()]
     if sum(count for _, count in parts) != len(links):  # words that depend on each other
-        return " ".join(SLOT if span.place else span.words[0].text for span in spans)
+        return " ".join(SLOT if mention.place else mention.words[0].text for mention in mentions)
     template, start, last = list[str](), 0, None
     for part, count in parts:
         if count:
@@ -256,5 +258,9 @@ def _value(text: str) -> Number | str:
     return float(text) if is_number(text) else text
 
 
-def _link_text(span: Span) -> str:
-    return f"#{span.text};{span.place.row},{span.place.column}#" if span.place else span.text
+def _link_text(mention: Mention) -> str:
+    return (
+        f"#{mention.text};{mention.place.row},{mention.place.column}#"
+        if mention.place
+        else mention.text
+    )
