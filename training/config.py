@@ -4,8 +4,6 @@ Defaults are the paper's (section 2.2 and Appendix A: LoRA r 8, α 32, dropout 0
 constant 1e-4; batches of 6; 10 epochs). A file leaves out keys whose defaults it takes.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
@@ -33,8 +31,6 @@ from training.settings import (
 )
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-
-_FOLDER = {"output": True, "overwrite": True}  # keys that learning does not depend on
 
 PAPER_LORA: Mapping[str, Any] = {
     "r": 8,
@@ -207,26 +203,23 @@ class TrainingConfig:
                 "weights of so few bits cannot be trained",
                 remedy="Set model.quantization=null, or method=lora.",
             )
-        if self.optimization.cuda_graphs:
-            self._check_graphs()
-        object.__setattr__(self, "lora", {**PAPER_LORA, **self.lora})
-        if self.objective != "likelihood" or self.objective_settings:
-            kind, own = self._objective.settings, dict(self.objective_settings)
-            resolved = to_dict(read_settings(kind, own, "objective_settings"))
-            object.__setattr__(self, "objective_settings", resolved)
-
-    def _check_graphs(self) -> None:
-        holds = {
+        graphable = {
             "method=lora": self.method == "lora",
             "objective=likelihood": self.objective == "likelihood",
             "model.quantization=null": self.model.quantization is None,
             "optimization.packing=false": not self.optimization.packing,
         }
-        if missing := [setting for setting, is_so in holds.items() if not is_so]:
+        missing = [setting for setting, is_so in graphable.items() if not is_so]
+        if self.optimization.cuda_graphs and missing:
             raise ConfigError(
                 f"optimization.cuda_graphs needs {' and '.join(missing)}",
                 remedy="Set these, or optimization.cuda_graphs=false.",
             )
+        object.__setattr__(self, "lora", {**PAPER_LORA, **self.lora})
+        if self.objective != "likelihood" or self.objective_settings:
+            kind, own = self._objective.settings, dict(self.objective_settings)
+            resolved = to_dict(read_settings(kind, own, "objective_settings"))
+            object.__setattr__(self, "objective_settings", resolved)
 
     @property
     def _objective(self) -> Any:
@@ -288,31 +281,3 @@ def parse_config(
 ) -> TrainingConfig:
     """Return the settings of a text like a file's; ``where`` is its name in errors."""
     return read_settings(TrainingConfig, read_yaml(text, where), where, overrides)
-
-
-def shared_settings(config: TrainingConfig) -> dict[str, Any]:
-    """Return the settings that runs must share to count as seeds of one system.
-
-    That is everything that can change what is learned, except the seed and the arm. The base and
-    the training set are identified by their digests, not by their names.
-    """
-    own = {"model": {"path", "revision"}, "optimization": {"seed", "save_steps", "cuda_graphs"}}
-    return to_dict(config, _FOLDER | own) | {"data": {"limit": config.data.limit}}
-
-
-def settings_sha256(settings: Mapping[str, Any]) -> str:
-    """Return a digest of settings, whatever the order of their keys."""
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-
-
-def learned_settings(config: TrainingConfig) -> dict[str, Any]:
-    """Return the settings that a run must share with the one that it continues.
-
-    The other settings change a step only by rounding, and by what dropout draws.
-    """
-    others = {"selection": {"batch_size"}, "optimization": {"packing", "cuda_graphs", "save_steps"}}
-    settings = to_dict(config, _FOLDER | others)
-    if not config.by_batch:
-        optimization = settings["optimization"]
-        optimization["batch_size"] *= optimization.pop("gradient_accumulation")
-    return settings

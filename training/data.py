@@ -146,14 +146,12 @@ def find_arm(pair: SplitPair, name: str) -> Split:
     return arms[name]
 
 
-def places_to_cut(pair: SplitPair) -> tuple[str, ...]:
+def places_to_cut(spec: SetSpec) -> tuple[str, ...]:
     """Return the texts before which a long prompt of these sets is cut, the first one it has.
 
     Raises:
         ConfigError: the task of the sets does not say.
-        SplitError: no benchmark has such sets.
     """
-    spec = find_spec(pair.name)
     settings, _ = task_files.decoding(spec)
     if "cut_before" not in settings:
         raise ConfigError(

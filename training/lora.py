@@ -27,7 +27,7 @@ from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
 from training.selection import Judge, training_set
-from training.state import Run, Unfinished, manifest_of, run_facts, seeded
+from training.state import Training, Unfinished, manifest_of, run_facts, seeded
 
 _log = logging.getLogger(__name__)
 
@@ -72,9 +72,9 @@ def train(
         kind = find_objective(config.objective)
         with running(base.model):
             new_tokens = add_tokens(base, kind.tokens)
-        cut_before = places_to_cut(data.pair) if settings.cut == "right" else ()
+        cut_before = places_to_cut(data.spec) if settings.cut == "right" else ()
         limit, number = config.data.limit, team.num_processes
-        material = Material(data.trained.samples, base, settings, limit, cut_before, number)
+        material = Material(data.trained, base, settings, limit, cut_before, number)
         unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
         with (
             seeded(settings.seed, team.device),
@@ -87,10 +87,12 @@ def train(
             model = prepare(base, config, team.device, new_tokens, objective.model)
             if settings.packing:
                 check_packing(model, rows.rows, base.pad_id)
-            run = Run(model, settings, config.selection.metric, team)
+            run = Training(model, settings, config.selection.metric, team)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
-            judge = Judge(model, base, data, config) if data.dev else None
+            judge = None
+            if data.reported:
+                judge = Judge(model, base, data.dev, data.reported, config)
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
@@ -113,7 +115,7 @@ def train(
 
 
 def take_steps(
-    run: Run,
+    run: Training,
     objective: Likelihood,
     steps: Sequence[Step],
     judge: Judge | None,
@@ -140,7 +142,7 @@ def take_steps(
                 unfinished.save(run.state())
 
 
-def fit(run: Run, objective: Likelihood, steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
+def fit(run: Training, objective: Likelihood, steps: Sequence[Step]) -> Iterator[tuple[int, Step]]:
     """Take the remaining steps; yield each step with its number, counted from 1.
 
     Raises:

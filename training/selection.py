@@ -3,10 +3,10 @@
 import copy
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from accelerate import PartialState
 from accelerate.utils import gather_object
@@ -34,19 +34,20 @@ _OTHER_POLICIES = "test-best (the paper's) or last."
 
 @dataclass(frozen=True, slots=True)
 class TrainingSet:
-    """Sets and one of their arms, as ``config`` names them.
-
-    ``trained`` is the part of the arm to train on. ``dev`` has the samples that judge an epoch, and
-    ``reported`` is the sets whose task reports the score. ``violations`` are the requirements that
-    the sets break.
-    """
+    """Sets and one of their arms, as ``config`` names them."""
 
     pair: SplitPair
+    spec: SetSpec
+    """The declaration of the sets."""
     arm: Split
-    trained: Split
-    dev: Sequence[Sample]
-    reported: SetSpec | None
+    trained: Sequence[Sample]
+    """The part of the arm to train on."""
     violations: tuple[str, ...]
+    """The requirements that the sets break."""
+    dev: Sequence[Sample] = ()
+    """The samples that judge an epoch; none where the last one is saved."""
+    reported: SetSpec | None = None
+    """The sets whose task reports the score that judges; None where nothing is judged."""
 
 
 def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> TrainingSet:
@@ -58,103 +59,96 @@ def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> Train
         SplitError: the sets do not exist, or strict sets break a requirement.
     """
     pair = pair or sets_of(config.data)
-    arm = find_arm(pair, config.data.arm)
-    violations = tuple(check_sets(pair))
-    dev = dev_samples(config.selection, pair, config.data)
-    trained = trained_on(config.selection, arm, dev)
-    reported = _reported(config.selection.metric, pair) if dev else None
-    return TrainingSet(pair, arm, trained, dev, reported, violations)
+    spec, arm = find_spec(pair.name), find_arm(pair, config.data.arm)
+    own = TrainingSet(pair, spec, arm, arm.samples, tuple(check_sets(pair)))
+    if config.selection.policy == "last":
+        return own
+    reported = reporting(config.selection.metric, spec)
+    dev = dev_samples(config.selection, pair, reported, config.data)
+    trained = arm.samples
+    if config.selection.policy == "dev-split":
+        trained = without(arm.samples, dev)
+    return replace(own, trained=trained, dev=dev, reported=reported)
 
 
-def dev_samples(settings: SelectionConfig, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
-    """Return the samples that judge the epochs, none where the last epoch is saved.
+def reporting(score: str, spec: SetSpec) -> SetSpec:
+    """Return the sets whose task reports the score of models trained on the arms of these.
 
-    ``data`` are the settings that name the sets.
+    Raises:
+        ConfigError: no task does.
+    """
+
+    def is_of_texts(score: str) -> bool:
+        if without_twin(score) or score_info(score).higher_is_better is None:
+            return False
+        return any(metric.answers == "texts" for metric in metrics_for([score]))
+
+    related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
+    for candidate in (spec, *related):
+        if score in candidate.scores and is_of_texts(score):
+            return candidate
+    usable = [each for each in spec.scores if is_of_texts(each)]
+    raise ConfigError(
+        f"no task reports {score} of texts by models trained for {spec.name.aspect}",
+        where="selection.metric",
+        remedy="Set selection.policy=last, or selection.metric to one of "
+        f"{', '.join(usable) or 'another task'}.",
+    )
+
+
+def dev_samples(
+    settings: SelectionConfig, pair: SplitPair, reported: SetSpec, data: DataConfig
+) -> Sequence[Sample]:
+    """Return the samples that judge the epochs, where the policy is to judge them.
+
+    ``reported`` are the sets whose task reports the score, and ``data`` names the pair's.
 
     Raises:
         ConfigError: the policy cannot be used with these sets.
         CorpusError: the corpus is missing.
     """
-    match settings.policy:
-        case "test-best":
-            return _reported_test(settings.metric, pair, data)
-        case "dev-best":
-            return _development_set(settings, pair, data)
-        case "dev-split":
-            return _held_out_set(settings, pair)
-    return ()
+    if settings.policy == "dev-split":
+        return _held_out(settings, pair)
+    name, tested = reported.name, pair.test.samples
+    if name != pair.name:
+        named_so = replace(data, aspect=name.aspect, part=name.part, sets=None)
+        tested = sets_of(named_so).test.samples
+    return tested if settings.policy == "test-best" else _unused(settings, pair, tested, data)
 
 
-def trained_on(settings: SelectionConfig, arm: Split, dev: Sequence[Sample]) -> Split:
-    """Return the part of an arm to train on, without the samples that the policy holds out."""
-    if settings.policy != "dev-split":
-        return arm
-    held_out = set(map(_content, dev))
-    numbers = [n for n, sample in enumerate(arm.samples) if _content(sample) not in held_out]
-    return replace(arm, samples=_chosen(arm.samples, numbers))
+def without(samples: Sequence[Sample], held_out: Iterable[Sample]) -> Sequence[Sample]:
+    """Return the samples that have the content of none that is held out."""
+    contents = set(map(_content, held_out))
+    numbers = [n for n, sample in enumerate(samples) if _content(sample) not in contents]
+    return _chosen(samples, numbers)
 
 
-def unseen(dev: Sequence[Sample], trained: Split) -> int:
+def unseen(dev: Sequence[Sample], trained: Sequence[Sample]) -> int:
     """Return the number of development samples with a unit that no training sample has."""
-    trained_units = {unit for sample in trained.samples for unit in sample.units}
+    trained_units = {unit for sample in trained for unit in sample.units}
     return sum(not trained_units.issuperset(sample.units) for sample in dev)
 
 
-def _reported(score: str, pair: SplitPair) -> SetSpec:
-    """Return the sets whose task reports the score of models trained on these arms.
-
-    Raises:
-        ConfigError: no task does.
-    """
-    spec = find_spec(pair.name)
-    related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
-    for candidate in (spec, *related):
-        if score in candidate.scores and _is_of_texts(score):
-            return candidate
-    raise ConfigError(
-        f"no task reports {score} of texts by models trained for {pair.name.aspect}",
-        where="selection.metric",
-        remedy="Set selection.policy=last, or selection.metric to one of "
-        f"{', '.join(filter(_is_of_texts, spec.scores)) or 'another task'}.",
-    )
-
-
-def _is_of_texts(score: str) -> bool:
-    """Return whether outputs can be compared by a score."""
-    if without_twin(score) or score_info(score).higher_is_better is None:
-        return False
-
-    return any(metric.answers == "texts" for metric in metrics_for([score]))
-
-
-def _reported_test(score: str, pair: SplitPair, data: DataConfig) -> Sequence[Sample]:
-    """Return the test set of :func:`_reported`."""
-    name = _reported(score, pair).name
-    if name == pair.name:
-        return pair.test.samples
-    return sets_of(replace(data, aspect=name.aspect, part=name.part, sets=None)).test.samples
-
-
-def _development_set(
-    settings: SelectionConfig, pair: SplitPair, data: DataConfig
+def _unused(
+    settings: SelectionConfig, pair: SplitPair, tested: Sequence[Sample], data: DataConfig
 ) -> tuple[Sample, ...]:
     """Return samples that neither an arm nor a test set has, the same for both arms.
 
     They are drawn from the whole corpus, from categories that are tested, without samples that have
-    the content of one of an arm or a test set.
+    the content of one of an arm, the test set, or ``tested``. Their prompts are of the test set's
+    variant.
 
     Raises:
         ConfigError: no sample remains.
         CorpusError: the corpus is missing.
     """
     pool = everything(data)
-    reported = _reported_test(settings.metric, pair, data)
-    tested = set(map(_content, (*pair.test.samples, *reported)))
-    used = tested.union(_content(sample) for arm in pair.arms for sample in arm.samples)
-    categories = {sample.about("category") for sample in pool if _content(sample) in tested}
+    in_tests = set(map(_content, (*pair.test.samples, *tested)))
+    used = in_tests.union(_content(sample) for arm in pair.arms for sample in arm.samples)
+    categories = {sample.about("category") for sample in pool if _content(sample) in in_tests}
     variant = pair.test.samples[0].about("prompt")
     unused = [
-        _in_variant(sample, variant)
+        replace(sample, context={**sample.context, "prompt": variant}) if variant else sample
         for sample in pool
         if _content(sample) not in used
         and sample.about("category") in categories
@@ -170,7 +164,7 @@ def _development_set(
     return _drawn(unused, settings.samples, f"development {settings.seed}")
 
 
-def _held_out_set(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
+def _held_out(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
     """Return samples of the first arm, at most a fifth, to hold out of all arms.
 
     The arms must have equal content, so that one set judges them all.
@@ -209,11 +203,6 @@ def _drawn(samples: Sequence[Sample], size: int, seed: str) -> tuple[Sample, ...
     return tuple(samples[number] for number in sorted(numbers))
 
 
-def _in_variant(sample: Sample, prompt: str | None) -> Sample:
-    """Return the sample with the variant of its corpus's prompt that the test set has."""
-    return replace(sample, context={**sample.context, "prompt": prompt}) if prompt else sample
-
-
 _Content: TypeAlias = tuple[str | None, frozenset[DataUnit]]
 
 
@@ -236,16 +225,23 @@ class Judge:
     Several processes share the samples.
     """
 
-    def __init__(self, model: Model, base: Base, data: TrainingSet, config: TrainingConfig) -> None:
+    def __init__(
+        self,
+        model: Model,
+        base: Base,
+        samples: Sequence[Sample],
+        reported: SetSpec,
+        config: TrainingConfig,
+    ) -> None:
         from spor_tasks.harness import adapt  # lm-eval, which takes seconds
         from spor_tasks.models.hf import SporHF
 
         self._model = model
-        self._samples = data.dev
-        self._docs = [prompted(sample, base.style) for sample in data.dev]
-        self._scores = data.reported.scores if data.reported else ()
+        self._samples = samples
+        self._docs = [prompted(sample, base.style) for sample in samples]
+        self._scores = reported.scores
         self._measure = partial(adapt.measured, metrics_for(self._scores), self._scores)
-        self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
+        self._decoding, self._filters = task_files.decoding(reported, config.selection.beams)
         # lm-eval warns about a model that is loaded already
         logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)
         self._generator = SporHF(
@@ -259,10 +255,18 @@ class Judge:
 
     def __call__(self, processes: PartialState) -> Scores:
         """Return the mean scores; the model can then be trained further as if never judged."""
+        from spor_tasks.harness import host  # as above
+
         own = slice(processes.process_index, None, processes.num_processes)
+        requests = [
+            host.request(doc, doc["prompt"], dict(self._decoding), number)
+            for number, doc in enumerate(self._docs[own])
+        ]
+        for request in requests:
+            request.filters = self._filters
         self._model.eval()
         try:
-            outputs = self._generate(self._docs[own])
+            outputs = self._generator.generate_until(requests, disable_tqdm=True)
         finally:
             self._model.train()
         texts = [(filters.apply(self._filters, output),) for output in outputs]
@@ -273,15 +277,3 @@ class Judge:
             for name in self._scores
         }
         return {name: column.value for name, column in columns.items() if column.scored.any()}
-
-    def _generate(self, docs: Sequence[Mapping[str, Any]]) -> list[str]:
-        from spor_tasks.harness import host  # as above
-
-        requests = [
-            host.request(doc, doc["prompt"], dict(self._decoding), number)
-            for number, doc in enumerate(docs)
-        ]
-        for request in requests:
-            request.filters = self._filters
-        outputs: list[str] = self._generator.generate_until(requests, disable_tqdm=True)
-        return outputs

@@ -27,16 +27,17 @@ from spor_tasks.models.checkpoints import loading
 from training import processes
 from training.bases import KINDS, Base, git_commit
 from training.batches import Model
-from training.config import (
-    OptimizationConfig,
-    TrainingConfig,
-    settings_sha256,
-    shared_settings,
-)
+from training.config import OptimizationConfig, TrainingConfig
 from training.data import corpus_sha256
 from training.encoding import Rows, Step
 from training.graphs import Graphs
-from training.identity import differing_keys, identity, versions
+from training.identity import (
+    differing_keys,
+    identity,
+    settings_sha256,
+    shared_settings,
+    versions,
+)
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
@@ -51,7 +52,7 @@ _SAVED = ("losses", "scores", "best", "seconds")
 
 
 @dataclass(slots=True)
-class Run:
+class Training:
     """The state of a run.
 
     ``weights`` are the trained ones, by name. ``losses`` has a loss for each step, ``scores`` the
@@ -232,7 +233,7 @@ def manifest_of(
     config: TrainingConfig,
     data: TrainingSet,
     base: Base,
-    run: Run,
+    run: Training,
     *,
     rows: Rows,
     steps: Sequence[Step],
@@ -293,7 +294,7 @@ def _device_facts(device: torch.device) -> dict[str, Any]:
 
 
 def _selection(
-    config: TrainingConfig, data: TrainingSet, run: Run, *, epochs: int
+    config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int
 ) -> dict[str, Any]:
     """Return the choice of the epoch; only the last epochs have scores."""
     after_best = len(run.scores) - 1 - run.best_epoch if run.scores else 0
@@ -303,7 +304,7 @@ def _selection(
         "samples": len(data.dev),
         "samples_sha256": digest(data.dev),
         "with_unseen_units": unseen(data.dev, data.trained),
-        "held_out": len(data.arm.samples) - len(data.trained.samples),
+        "held_out": len(data.arm.samples) - len(data.trained),
         "scores": run.scores,
         "epoch": epochs - after_best,
     }

@@ -41,7 +41,7 @@ from training.lora import fit
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, NoSettings
 from training.processes import cpu_threads
-from training.state import Run, seeded
+from training.state import Training, seeded
 
 LORA = {"target_modules": "all-linear"}
 _HELD_OUT = 60
@@ -149,7 +149,7 @@ def _epoch(
     objective.rows = rows
     steps = objective.steps()
     with seeded(settings.seed, team.device):
-        run = Run(prepare(base, config, team.device), settings)
+        run = Training(prepare(base, config, team.device), settings)
         with cpu_threads(threads):
             _forget_peak(team.device)
             start, cpu_start = time.perf_counter(), time.process_time()

@@ -17,7 +17,7 @@ from training.objectives import OBJECTIVES
 from training.objectives.adversarial import false_pair
 from training.objectives.base import Material
 from training.objectives.likelihood import find_objective
-from training.state import Run
+from training.state import Training
 
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring
 
@@ -55,7 +55,7 @@ def objective(request, base):
 
 @pytest.fixture(scope="module")
 def run(base):
-    return Run(without_dropout(base), OptimizationConfig())
+    return Training(without_dropout(base), OptimizationConfig())
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ from training.encoding import IGNORED, Row, Step
 from training.objectives.codes import Coded
 from training.objectives.likelihood import find_objective
 from training.objectives.meta import support, without
-from training.state import Run
+from training.state import Training
 
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
 KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
@@ -115,7 +115,7 @@ def test_a_second_batch_is_contrasted_with_the_combinations_that_it_may_have(loa
     settings = OptimizationConfig(batch_size=4)
     of = {"of": "dcg", "of_settings": SIZES["dcg"]}
     objective = objective_of("meta", loaded, CORPUS, settings, **of)
-    run, step = Run(with_vectors(objective), settings), Step(0, ((0, 8, 3, 6),))
+    run, step = Training(with_vectors(objective), settings), Step(0, ((0, 8, 3, 6),))
     batches = load_batches(step, objective.rows.rows, loaded.pad_id, run.model)
     current = {objective.combinations[sample] for sample in batches[0].samples}
     pools = []

@@ -16,9 +16,8 @@ from training.config import (
     TrainingConfig,
     load_config,
     parse_config,
-    settings_sha256,
-    shared_settings,
 )
+from training.identity import settings_sha256, shared_settings
 from training.settings import dump_settings, to_dict
 
 LEAST = """

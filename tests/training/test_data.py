@@ -10,7 +10,7 @@ from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from training.__main__ import main
-from training.data import make_pairs, places_to_cut
+from training.data import find_spec, make_pairs, places_to_cut
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 
@@ -25,7 +25,7 @@ def test_a_task_says_where_a_prompt_may_be_cut():
     pair = named.load("totto", "totto_mini", part="fulltable")
     (sample, *_) = pair.test.samples
     for style in get_args(PromptStyle):
-        assert any(text in prompt(sample, style) for text in places_to_cut(pair))
+        assert any(text in prompt(sample, style) for text in places_to_cut(find_spec(pair.name)))
 
 
 def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(configure, tmp_path, capsys):

@@ -20,8 +20,8 @@ from tests.training.losses import different_rows
 from training import lora
 from training.bases import load_base
 from training.batches import load_batch, target_loss
-from training.config import ModelConfig, load_config, settings_sha256, shared_settings
-from training.identity import versions
+from training.config import ModelConfig, load_config
+from training.identity import settings_sha256, shared_settings, versions
 from training.settings import to_dict
 
 FAST = ("lora.target_modules=all-linear", "lora.lora_dropout=0", "optimization.learning_rate=1e-2")

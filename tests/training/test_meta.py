@@ -24,7 +24,7 @@ from training.config import OptimizationConfig
 from training.encoding import IGNORED, Row, Step, count_targets
 from training.objectives.likelihood import Likelihood
 from training.objectives.meta import Meta, MetaSettings, draw_rows, support
-from training.state import Run
+from training.state import Training
 
 END = 50256
 CASES = ("yelp_original", "yelp_parity_sample")
@@ -104,7 +104,7 @@ def test_steps_are_those_of_the_published_code(golden_dir, case, variant):
         warmup=published["warmup"],
         clip_norm=1.0,
     )
-    run = Run(model, settings)
+    run = Training(model, settings)
     how = MetaSettings(weight=record["lambda_s"], meta_at=record["reading"], variant="published")
     objective = without_texts(how)
     steps = published["n"] // 8
@@ -180,7 +180,7 @@ def test_a_step_adds_a_gradient_where_its_own_leads(loaded, at, *, packing):
     settings = replace(settings, learning_rate=0.3)
     objective = objective_of("meta", loaded, CORPUS, settings, weight=0.5, meta_at=at)
     rows = objective.rows.rows
-    run = Run(loaded.model.requires_grad_().eval(), settings)
+    run = Training(loaded.model.requires_grad_().eval(), settings)
     before = {name: weight.detach().clone() for name, weight in run.weights.items()}
     own = [0, 4, 8, 9]
     others = draw_rows(

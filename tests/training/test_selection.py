@@ -18,15 +18,19 @@ from tests.support.rows import write_rows
 from tests.support.scripted import evaluate_folder
 from training import selection
 from training.config import DataConfig, SelectionConfig
-from training.data import sets_of
+from training.data import find_spec, sets_of
 from training.demo import BASES
-from training.selection import trained_on
-from training.state import Run
+from training.state import Training
 
 
 def judged_samples(settings, pair):
     data = DataConfig(pair.name.aspect, pair.name.corpus, pair.arms[0].name, None, pair.name.part)
-    return selection.dev_samples(settings, pair, data)
+    return judged_in(data, settings, pair)
+
+
+def judged_in(data, settings, pair):
+    reported = selection.reporting(settings.metric, find_spec(pair.name))
+    return selection.dev_samples(settings, pair, reported, data)
 
 
 def development_set(pair, size, seed):
@@ -74,14 +78,14 @@ def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path):
     file = write_rows(tmp_path / "worlds.jsonl", *rows)
     data = DataConfig("systematicity", str(file), "any")
     pair = sets_of(data)
-    judged = selection.dev_samples(SelectionConfig(samples=10), pair, data)
+    judged = judged_in(data, SelectionConfig(samples=10), pair)
     assert len(judged) == 10
     assert all(contents(judged).isdisjoint(contents(split.samples)) for split in pair.splits)
     policy = SelectionConfig(policy="test-best")
-    assert selection.dev_samples(policy, pair, data) == pair.test.samples
+    assert judged_in(data, policy, pair) == pair.test.samples
     data = replace(data, aspect="rule_learnability")
     performance = sets_of(replace(data, aspect="order_invariance", part="performance"))
-    assert selection.dev_samples(policy, sets_of(data), data) == performance.test.samples
+    assert judged_in(data, policy, sets_of(data)) == performance.test.samples
 
 
 def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on():
@@ -98,7 +102,7 @@ def test_the_first_of_equally_good_epochs_is_the_best():
     scores = [{"parent": score, "chrf": -score} for score in (1.0, 3.0, 2.0, 3.0)]
     for metric, best in (("parent", 1), ("chrf", 0)):
         run = SimpleNamespace(scores=scores, metric=metric)
-        assert Run.best_epoch.fget(run) == best
+        assert Training.best_epoch.fget(run) == best
 
 
 @pytest.mark.parametrize("aspect", ["order_invariance", "rule_learnability"])
@@ -109,9 +113,8 @@ def test_a_set_that_is_held_out_is_one_for_all_arms(aspect):
     assert len(judged) == len(contents(judged)) == 40
     assert set(judged) < set(pair.arms[0].samples)
     for arm in pair.arms:
-        kept = trained_on(policy, arm, judged)
-        assert contents(kept.samples) == contents(arm.samples) - contents(judged)
-        assert kept.name == arm.name
+        kept = selection.without(arm.samples, judged)
+        assert contents(kept) == contents(arm.samples) - contents(judged)
     assert judged == judged_samples(policy, pair)
     assert judged != judged_samples(replace(policy, seed=1), pair)
 
@@ -164,11 +167,11 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune):
 def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(tune, monkeypatch):
     """Both arms are judged by one set, and an interrupt loses neither scores nor weights."""
     second = property(lambda run: min(1, len(run.scores) - 1))
-    monkeypatch.setattr(Run, "best_epoch", second)
+    monkeypatch.setattr(Training, "best_epoch", second)
     common = ("data.corpus=mini", "data.limit=6", "optimization.learning_rate=1e-2")
     common = (*common, "selection.samples=3")
     policy = ("selection.policy=dev-best", "selection.beams=2")
-    judge = Run.judge
+    judge = Training.judge
 
     def judge_twice(run, how):
         if len(run.scores) == 2:
@@ -176,7 +179,7 @@ def test_the_weights_that_are_kept_are_those_after_the_epoch_that_scored_best(tu
         return judge(run, how)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "judge", judge_twice)
+        patch.setattr(Training, "judge", judge_twice)
         with pytest.raises(KeyboardInterrupt):
             tune(*common, *policy, "optimization.epochs=3", name="t5")
     judged = tune(*common, *policy, "optimization.epochs=3", name="t5")

@@ -15,8 +15,9 @@ from tests.support.processes import forked, wait_until
 from tests.support.soak import soak
 from training import adapters, lora
 from training.batches import load_batches
-from training.config import learned_settings, parse_config
+from training.config import parse_config
 from training.encoding import encode
+from training.identity import learned_settings
 from training.lora import train
 from training.objectives import base as objective
 

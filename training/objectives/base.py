@@ -13,7 +13,7 @@ from training.batches import Batch, Model
 from training.config import OptimizationConfig
 from training.data import PairsOf, TrainingPair, make_pairs
 from training.encoding import Rows, encode
-from training.state import Run
+from training.state import Training
 
 Combination: TypeAlias = tuple[str, ...]
 """One value of each aspect."""
@@ -73,7 +73,7 @@ def combination_of(sample: Sample) -> Combination:
 
 
 def backpropagate(
-    run: Run,
+    run: Training,
     loss_of: Callable[[Model, Batch], torch.Tensor],
     batches: Sequence[Batch],
     divisors: Sequence[int],

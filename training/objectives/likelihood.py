@@ -20,7 +20,7 @@ from training.encoding import Step, plan_steps
 from training.objectives import OBJECTIVES
 from training.objectives.base import Material, backpropagate
 from training.settings import CLOSED
-from training.state import Run
+from training.state import Training
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -68,7 +68,7 @@ class Likelihood:
         """Return the loss of a batch, summed over its target tokens, so that batches add up."""
         return target_loss(model, batch)
 
-    def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
+    def step(self, run: Training, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Give the trained weights the gradient of a step, clipped; return the step's loss.
 
         That is the summed loss divided by ``targets``, the step's token count. ``batches`` are this

@@ -40,7 +40,7 @@ from training.objectives.base import Combination, Material, backpropagate, combi
 from training.objectives.codes import Coded
 from training.objectives.likelihood import Likelihood, find_objective
 from training.settings import CLOSED, Count, NotNegative, read_settings
-from training.state import Run
+from training.state import Training
 
 Pools: TypeAlias = Mapping[Combination, Sequence[int]]
 """The numbers of the rows of each combination."""
@@ -112,7 +112,7 @@ class Meta(Likelihood):
 
         return steps_of(groups, settings, size)
 
-    def step(self, run: Run, batches: Sequence[Batch], targets: int) -> torch.Tensor:
+    def step(self, run: Training, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Add the gradient of these batches, and of B' one step ahead; return these' loss."""
         loss = self._backpropagate(run, self.inner, batches, targets)
         if self.how.variant == "published":
@@ -122,7 +122,7 @@ class Meta(Likelihood):
             run.clip()
         return loss
 
-    def _recombine(self, run: Run, batches: Sequence[Batch]) -> None:
+    def _recombine(self, run: Training, batches: Sequence[Batch]) -> None:
         """Add the gradient of a second batch, if there are combinations for it."""
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
         current = [self.combinations[name] for name in names]
@@ -144,7 +144,7 @@ class Meta(Likelihood):
         self.meta_step(run, inner, second, count_targets(step, rows))
 
     def meta_step(
-        self, run: Run, inner: Likelihood, batches: Sequence[Batch], targets: int
+        self, run: Training, inner: Likelihood, batches: Sequence[Batch], targets: int
     ) -> torch.Tensor:
         """Add λ times the gradient of these batches where the gradient at hand leads."""
         with one_step_ahead(run) if self.how.meta_at == "theta1" else nullcontext():
@@ -152,7 +152,7 @@ class Meta(Likelihood):
 
     def _backpropagate(
         self,
-        run: Run,
+        run: Training,
         inner: Likelihood,
         batches: Sequence[Batch],
         targets: int,
@@ -228,7 +228,7 @@ def sampled_steps(
 
 
 @contextmanager
-def one_step_ahead(run: Run) -> Iterator[None]:
+def one_step_ahead(run: Training) -> Iterator[None]:
     """Set the weights to where their gradient leads at the run's rate; restore them exactly."""
     weights = run.weights.values()
     copies = [weight.detach().clone() for weight in weights]
