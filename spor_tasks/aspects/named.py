@@ -97,9 +97,9 @@ def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
     return registry().names("benchmark").index(benchmark), groups.index(aspect)
 
 
-def group_title(spec: SetSpec) -> str:
-    """Return the title of the aspect that sets are about."""
-    return _benchmark(spec.benchmark).groups[spec.name.aspect]
+def group_title(benchmark: str, aspect: str) -> str:
+    """Return the title of an aspect."""
+    return _benchmark(benchmark).groups[aspect]
 
 
 def _benchmark(name: str) -> Sets:

@@ -307,7 +307,7 @@ def _arms(row: Comparison) -> _Row | None:
     test = filter(None, [name.corpus, name.part, row.variant, name.protocol, label(row.metric)])
     look = _Look(_INK, is_filled=bool(difference.mark))
     return _Row(
-        group_title(row.spec),
+        group_title(row.spec.benchmark, row.aspect),
         (_short(row.model), " · ".join(test)),
         points,
         _Point(difference.value, look, _ends(difference.interval)),

@@ -6,14 +6,15 @@ a user's split files.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import msgspec
 
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import known_info, score_info
 
 FIRST_BENCHMARK = "spor"
@@ -21,6 +22,64 @@ FIRST_BENCHMARK = "spor"
 
 # Fields that only the harness needs.
 _OF_TASKS = frozenset(("asks", "scores", "tasks"))
+
+
+class KeyGap(NamedTuple):
+    """The keys of two scores of one system; shown is the first less the second."""
+
+    score: str
+    subtracted: str
+
+    @property
+    def name(self) -> str:
+        """The key of the difference."""
+        return f"{self.score} - {self.subtracted}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFacts:
+    """What a result says of a score: an end of its range that is None is infinite."""
+
+    label: str
+    title: str
+    range: tuple[float | None, float | None]
+    higher_is_better: bool | None
+    corrects: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a result says of its task. A score is its key in the result file, which nothing parses.
+
+    The fields are as in :class:`~spor_tasks.core.contracts.SetSpec`.
+    """
+
+    benchmark: str
+    name: SetName
+    task: str
+    title: str
+    part_title: str | None
+    arms: tuple[str, ...]
+    scores: Mapping[str, ScoreFacts]
+    reported: tuple[str, ...]
+    headline: str
+    breakdown: tuple[str, ...] = ()
+    gaps: tuple[KeyGap, ...] = ()
+    decodings: tuple[str, ...] = ()
+    in_context: bool = True
+    split_of: SetName | None = None
+    is_pooled: bool = False
+    is_fixed: bool = True
+
+    @property
+    def displayed(self) -> tuple[str, ...]:
+        """All that tables show: scores with tests, scores without, and gaps."""
+        return (*self.reported, *self.breakdown, *(gap.name for gap in self.gaps))
+
+    def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
+        """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
+        variant = None if arm is None else f"icl_{arm}"
+        return "_".join(filter(None, [self.task, variant, decoding]))
 
 
 def declaration(spec: SetSpec) -> dict[str, Any]:
@@ -46,15 +105,20 @@ def _description(name: str) -> dict[str, Any]:
     }
 
 
-def spec_of(declared: Mapping[str, Any]) -> SetSpec:
+def declared(spec: SetSpec) -> Declared:
+    """Return what a result of a task over these sets says of them."""
+    return spec_of(declaration(spec))
+
+
+def spec_of(declared: Mapping[str, Any]) -> Declared:
     """Return the sets that a result declares, without the scores that no installed metric has.
 
     Raises:
         ResultError: the benchmark or all metrics are not installed, or the declaration is damaged.
     """
     try:
-        spec = msgspec.convert({**declared, "scores": tuple(declared["scores"])}, SetSpec)
-    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        spec = msgspec.convert(declared, Declared)
+    except (msgspec.ValidationError, TypeError) as error:
         raise ResultError(f"declared: {error}") from error
     if spec.benchmark not in registry().names("benchmark"):
         raise ResultError(f"the benchmark {spec.benchmark!r} is not installed")

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.metrics.base import Column, Tally, score_info
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common
+from spor_tasks.results.declared import Declared
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import SampleFile, find
@@ -94,7 +94,7 @@ def _read(file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hasha
 
 
 def logged_of(
-    spec: SetSpec, ids: Sequence[str], keys: Sequence[Hashable], columns: Mapping[str, Column]
+    spec: Declared, ids: Sequence[str], keys: Sequence[Hashable], columns: Mapping[str, Column]
 ) -> Logged:
     """Return the values of samples, given their ids and clusters, and the gaps between them."""
     order = np.argsort(np.array(ids))

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.metrics.base import score_info
+from spor_tasks.results.declared import Declared
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval
 
@@ -93,7 +93,7 @@ def label(metric: str) -> str:
 
 class _TitledRow(Protocol):
     @property
-    def spec(self) -> SetSpec: ...
+    def spec(self) -> Declared: ...
     @property
     def variant(self) -> str: ...
 

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.results.declared import Declared
 from spor_tasks.results.runs import Run
 from spor_tasks.results.statistics import Estimate, Interval
 
@@ -64,7 +64,7 @@ class Comparison:
     results. ``splits`` counts those that are put together.
     """
 
-    spec: SetSpec
+    spec: Declared
     variant: str
     task: str
     model: str

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
 from spor_tasks.results import signatures
-from spor_tasks.results.declared import spec_of
+from spor_tasks.results.declared import Declared, spec_of
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.schema import (
     Adapter,
@@ -72,7 +71,7 @@ class Run:
     task: str
     comparison: str
     variant: str
-    spec: SetSpec
+    spec: Declared
     model: str
     adapter: Adapter | None
     shown_arm: str | None
@@ -310,7 +309,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     )
 
 
-def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[str, str]:
+def _comparison_and_variant(task: str, spec: Declared, config: Config) -> tuple[str, str]:
     """Return the task without the arm that it shows, and how it asks.
 
     The name of a task that a user renamed stands for how it asks.
@@ -325,7 +324,7 @@ def _comparison_and_variant(task: str, spec: SetSpec, config: Config) -> tuple[s
 
 
 def _scores(
-    values: Mapping[str, float | str], spec: SetSpec
+    values: Mapping[str, float | str], spec: Declared
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the scores, and their standard errors; both also of the gaps between scores.
 
