@@ -8,6 +8,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.cli import baseline, data, evaluate, push, report, score, show, tasks
@@ -17,7 +18,17 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.terminal import Parser, guarded
 
-COMMANDS = (evaluate, tasks, data, score, baseline, show, report, push)
+COMMANDS = {
+    "eval": evaluate,
+    "tasks": tasks,
+    "data": data,
+    "score": score,
+    "baseline": baseline,
+    "show": show,
+    "report": report,
+    "push": push,
+}
+"""The module of each command: its ``HELP``, its arguments, and what runs it."""
 
 _BAD_INPUT = 2
 _CUT = 141  # 128 + SIGPIPE
@@ -32,13 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     the pipe.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    QUIET.set("--quiet" in words)
-    words = [word for word in words if word != "--quiet"]  # it may stand anywhere
+    status: int
     try:
-        if words[:1] == [evaluate.NAME]:  # lm-eval's own parser reads the rest
-            status = evaluate.run(words[1:])
+        top = parser(words)
+        options, rest = top.parse_known_args(words)
+        QUIET.set(options.quiet)
+        if options.run is evaluate.run:  # the rest is for lm-eval's own parser
+            status = evaluate.run(rest)
         else:
-            options = parser().parse_args(words)
+            if rest:
+                top.error(f"unrecognized arguments: {' '.join(rest)}")
             with not_ended():
                 status = options.run(options) or 0
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
@@ -56,17 +70,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
+class _Command(Parser):
+    """The parser of a command, which takes `--quiet` too: it may stand anywhere."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # without a default, which would undo `spor --quiet COMMAND`
+        self.add_argument(
+            "--quiet", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
+
+
+def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands; with words, with the arguments of those named alone."""
     top = Parser(
         prog="spor",
         description="Test compositional generalization in data-to-text generation with lm-eval.",
     )
     top.add_argument("--version", action="version", version=f"spor {__version__}")
     top.add_argument("--quiet", action="store_true", help="print no next command")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=_Command)
+    for name, command in COMMANDS.items():
+        # lm-eval's own parser prints the help of `spor eval`
+        child = commands.add_parser(name, help=command.HELP, add_help=command is not evaluate)
+        if words is None or name in words:
+            command.add_arguments(child)
     return top
 
 

@@ -2,15 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol
-
-
-class Commands(Protocol):
-    """Where a command adds its parser: what argparse's ``add_subparsers`` returns."""
-
-    def add_parser(self, name: str, *, help: str, add_help: bool = True) -> argparse.ArgumentParser:  # noqa: A002 - argparse's
-        """Add the parser of a command."""
-
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it (128 + SIGINT), even if something was saved."""

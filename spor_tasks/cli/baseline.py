@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spor_tasks.cli.arguments import Choices, Commands, positive
+from spor_tasks.cli.arguments import Choices, positive
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from spor_tasks.results.runs import Run
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser("baseline", help="run and score baselines that need no model")
+HELP = "run and score baselines that need no model"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("name", choices=Choices(_names), metavar="NAME", help="one of %(choices)s")
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
     parser.add_argument(

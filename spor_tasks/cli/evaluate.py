@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import Commands
 from spor_tasks.cli.following import then
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
@@ -19,27 +18,44 @@ from spor_tasks.core.visible import visible
 if TYPE_CHECKING:
     from lm_eval.config.evaluate_config import EvaluatorConfig
 
-NAME = "eval"
+HELP = "evaluate a model, or several with --models; takes all options of lm-eval"
 
 _LM_EVAL_ONLY = (
-    *("include_path", "use_cache", "cache_requests", "samples", "check_integrity", "show_config"),
-    *("wandb_args", "wandb_config_args", "trackio_args", "hf_hub_log_args"),
+    "include_path",
+    "use_cache",
+    "cache_requests",
+    "samples",
+    "check_integrity",
+    "show_config",
+    "wandb_args",
+    "wandb_config_args",
+    "trackio_args",
+    "hf_hub_log_args",
 )
 """Options with which lm-eval's own command evaluates, a single model; 0.5 lacks some."""
 
 _OPTIONS = (
-    *("metadata", "log_samples", "num_fewshot", "limit", "write_out", "system_instruction"),
-    *("apply_chat_template", "fewshot_as_multiturn", "gen_kwargs", "predict_only", "verbosity"),
+    "metadata",
+    "log_samples",
+    "num_fewshot",
+    "limit",
+    "write_out",
+    "system_instruction",
+    "apply_chat_template",
+    "fewshot_as_multiturn",
+    "gen_kwargs",
+    "predict_only",
+    "verbosity",
 )
 """Options that lm-eval's ``simple_evaluate`` takes by the same names."""
 
 _SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
 
 
-_EXAMPLE = f"""\
+_EXAMPLE = """\
 Evaluate models on tasks of this package, which `spor tasks list` names, or of lm-eval, as in
 
-  spor {NAME} --tasks spor_systematicity_mini --model spor-hf \\
+  spor eval --tasks spor_systematicity_mini --model spor-hf \\
     --model_args pretrained=CHECKPOINT --output_path runs --log_samples"""
 
 _OWN = """\
@@ -48,13 +64,9 @@ Its settings, for --metadata: prompt_style, fewshot_arm, split, held_out_referen
 limit_evenly, allow_split_mismatch, and facts_model, nli_model or bleurt_model with a classifier."""
 
 
-def add(commands: Commands) -> None:
-    """Add the command; its arguments are lm-eval's."""
-    commands.add_parser(
-        NAME,
-        help="evaluate a model, or several with --models; takes all options of lm-eval",
-        add_help=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add no argument: lm-eval's own parser reads them."""
+    parser.set_defaults(run=run)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -69,20 +81,15 @@ def run(arguments: Sequence[str]) -> int:
         CorpusError: the data of a task is missing.
         ResultError: some of several models failed; the others have results.
     """
-    from lm_eval.utils import setup_logging
-
     from spor_tasks.evaluation.checks import check, task_names
     from spor_tasks.evaluation.run import Evaluator, prepare, read_models
     from spor_tasks.harness import task_files
-    from spor_tasks.prompts import kept
 
-    setup_logging()
-    choosing = logging.getLogger(kept.__name__)
-    choosing.setLevel(logging.INFO)
-    choosing.handlers = [logging.StreamHandler()]
+    _show_progress()
     sources, options = _parse(arguments)
     config = _config(options)
     models = [*read_models(sources)] or [config.model_args]
+    out = Path(config.output_path) if config.output_path else None
     evaluator = Evaluator(
         config.model,
         batch_size=config.batch_size,
@@ -95,16 +102,14 @@ def run(arguments: Sequence[str]) -> int:
             tasks = task_names(config)
         foreign = [f"the task {name}" for name in tasks if not task_files.expand([name])]
         foreign += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option, None)]
-        if sources and config.model_args:
-            foreign.append("--model_args")
-        if sources and foreign:
+        if sources and (foreign or config.model_args):
             raise ConfigError(
-                f"cannot be used with {foreign[0]}",
+                f"cannot be used with {[*foreign, '--model_args'][0]}",
                 where="--models",
                 remedy="It takes the tasks of this package, which `spor tasks list` names.",
             )
-        if config.output_path:
-            prepare(Path(config.output_path), tasks)
+        if out:
+            prepare(out, tasks)
         if foreign:
             _run_lm_eval(options, config)
             return 0
@@ -112,21 +117,31 @@ def run(arguments: Sequence[str]) -> int:
             evaluator.evaluate(
                 models,
                 task_files.matching(tasks),
-                Path(config.output_path) if config.output_path else None,
+                out,
                 on_result=lambda model, results: _print(results, model, config),
                 **{name: getattr(config, name) for name in _OPTIONS},
                 **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
             )
-    if config.output_path:
-        out = Path(config.output_path)
-        # lm-eval writes the date into the name of a file
-        results = evaluator.written if out.suffix == ".json" else [out]
-        for place in results:
-            print(visible(place))
-        then("spor", "report", *results)
-    else:
+    if out is None:
         then("spor", "eval", *arguments, "--output_path", "runs", "--log_samples")
+        return 0
+    # lm-eval writes the date into the name of a file
+    written = evaluator.written if out.suffix == ".json" else [out]
+    print(*map(visible, written), sep="\n")
+    then("spor", "report", *written)
     return 0
+
+
+def _show_progress() -> None:
+    """Log as lm-eval does, and say when demonstrations are chosen, which may take minutes."""
+    from lm_eval.utils import setup_logging
+
+    from spor_tasks.prompts import kept
+
+    setup_logging()
+    choosing = logging.getLogger(kept.__name__)
+    choosing.setLevel(logging.INFO)
+    choosing.handlers = [logging.StreamHandler()]
 
 
 def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]:
@@ -161,8 +176,8 @@ def _parser() -> argparse.ArgumentParser:
     theirs = Parser().add_subparsers()
     Run.create(theirs)
     return Parser(
-        prog=f"spor {NAME}",
-        usage=f"spor {NAME} --tasks TASK … --model MODEL --model_args KEY=VALUE … [options]",
+        prog="spor eval",
+        usage="spor eval --tasks TASK … --model MODEL --model_args KEY=VALUE … [options]",
         description=_EXAMPLE,
         parents=[own, theirs.choices["run"]],
         add_help=False,
@@ -237,13 +252,15 @@ def _lm_eval_errors() -> Iterator[None]:
 
 
 def _server_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of clients, which take a while to import."""
     import json
 
     import aiohttp
     import requests
 
-    # a body that is no JSON raises one of the last two
     return (
-        *(requests.RequestException, aiohttp.ClientError),
-        *(json.JSONDecodeError, UnicodeDecodeError),
+        requests.RequestException,
+        aiohttp.ClientError,
+        json.JSONDecodeError,  # of a body that is no JSON, as the next
+        UnicodeDecodeError,
     )

@@ -3,16 +3,14 @@
 import argparse
 from pathlib import Path
 
-from spor_tasks.cli.arguments import Commands
 from spor_tasks.cli.following import given, then
-from spor_tasks.core.visible import visible
+from spor_tasks.core.terminal import columns
+
+HELP = "publish results, their samples and a report on the Hub"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "push", help="publish results, their samples and a report on the Hub"
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "results", nargs="+", type=Path, metavar="RESULTS", help="result files, or folders of them"
     )
@@ -44,9 +42,17 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.report import publish
 
     with publish.packed(options.results, options.type) as folder:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                print(f"{path.stat().st_size:>14,}  {visible(path.relative_to(folder).as_posix())}")
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        print(
+            columns(
+                (
+                    (f"{path.stat().st_size:,}", path.relative_to(folder).as_posix())
+                    for path in files
+                ),
+                ">14",
+                gap="  ",
+            )
+        )
         print((folder / "README.md").read_text("utf-8"))
         if not options.dry_run:
             settings = {"create": options.create, "pr": options.pr}

@@ -3,15 +3,16 @@
 import argparse
 from pathlib import Path
 
-from spor_tasks.cli.arguments import VIOLATED, Commands, positive
+from spor_tasks.cli.arguments import VIOLATED, positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 
+HELP = "compare the arms in lm-eval's result files"
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser("report", help="compare the arms in lm-eval's result files")
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "results", nargs="*", type=Path, metavar="RESULTS", help="result files, or folders of them"
     )

@@ -5,15 +5,16 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import Commands, positive
+from spor_tasks.cli.arguments import Choices, positive
 from spor_tasks.cli.following import given, then
-from spor_tasks.core.errors import ConfigError, advice
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Kind, registry
+from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from spor_tasks.evaluation.score import Result
     from spor_tasks.metrics.base import Metric
 
+HELP = "score a file of outputs, without lm-eval"
 
 _INTRODUCTION = """\
 Score a file of outputs, without lm-eval, as in
@@ -34,105 +36,46 @@ sample in the published fields with its `output`:
 
 `spor baseline copy-input TASK --out FILE` writes such lines, with outputs to replace. A file
 samples_*.jsonl of lm-eval's --log_samples is read as well. The metric order reads `output_1` and
-`output_2`; a sample with a `twin` has twice as many. What only one corpus has is in the help after
-its name, as in `spor score --corpus totto --help`."""
+`output_2`; a sample with a `twin` has twice as many. Some corpora read other forms too:
 
-_FORMATS = {
-    "read_outputs": "a .json file of the published format",
-    "read_references": "a .txt file, a sentence a line, or rows with `output` alone, for the "
-    "samples of --references",
-    "read_labelled": "lines with a `text` and a value for each aspect",
-}
-"""What else FILE may be, if a corpus has the reader of this name."""
+  logicnlg                a .json file of the published format
+  totto                   a .txt file, a sentence a line, or rows with `output` alone, for the
+                          samples of --references
+  fyelp amazon yelp       lines with a `text` and a value for each aspect
+  mixture compmctg_mini
+
+`spor tasks list` names the tasks of each corpus, and `spor tasks show TASK` the metrics of one."""
 
 _MODELS = ("model", "label", "device", "batch_size", "classifiers", "ppl_model")
 """The options of the models that some metrics need."""
 
-_REFERENCES = {
-    "read_references": "the samples, in the corpus's own format, to which the lines of FILE are "
-    "the outputs (default: what is scored of the corpus)",
-    "read_labelled": "a row of `unseen.jsonl`, which says what training left out",
-}
 
-
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "score", help="score a file of outputs, without lm-eval", add_help=False
-    )
-    parser.add_argument("-h", "--help", nargs=0, action=_Help)
-    _add_arguments(parser)
-    parser.set_defaults(run=run)
-
-
-class _Help(argparse.Action):
-    """Prints what all corpora share, and what only the corpus has that was named before."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        *_: object,
-    ) -> NoReturn:
-        shown = argparse.ArgumentParser(
-            prog=parser.prog,
-            description=_INTRODUCTION,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        _add_arguments(shown, namespace.corpus, _groups(namespace.corpus))
-        shown.print_help()
-        parser.exit()
-
-
-def _groups(corpus: str | None) -> dict[str, str]:
-    """Return the metrics of each benchmark, and its corpora; those of a corpus, if it is named."""
-    from spor_tasks.aspects import named
-    from spor_tasks.metrics.base import metric, registered_score
-
-    metrics = {name: metric(name) for name in sorted(registry().names("metric"))}
-    listed: dict[str, list[str]] = {"metric": [], "corpus": []}
-    for benchmark in named.benchmarks():
-        specs = [spec for spec in benchmark.sets() if corpus in {None, spec.name.corpus}]
-        scores = {
-            registered_score(score) for spec in specs for score in (*spec.scores, *spec.displayed)
-        }
-        suited = (
-            name
-            for name, each in metrics.items()
-            if each.answers == "texts" and scores & {info.name for info in each.scores}
-        )
-        names = {"metric": suited, "corpus": sorted({spec.name.corpus for spec in specs})}
-        for kind, of_kind in names.items() if specs else ():
-            listed[kind].append(f"{benchmark.name}: {', '.join(of_kind)}")
-    return {kind: "; ".join(lines) for kind, lines in listed.items()}
-
-
-def _add_arguments(
-    parser: argparse.ArgumentParser, name: str | None = None, lists: Mapping[str, str] | None = None
-) -> None:
-    """Add the arguments; the help shows those that every corpus has, or the named one."""
-    corpus = registry().get("corpus", name) if name else None
-    has = {reader for reader in _FORMATS if getattr(corpus, reader, None)}
-    formats = " or ".join(["the outputs, as above", *(_FORMATS[each] for each in sorted(has))])
-    parser.add_argument("file", type=Path, metavar="FILE", help=formats)
-    for kind in ("metric", "corpus"):
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = _INTRODUCTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("file", type=Path, metavar="FILE", help="the outputs, as above")
+    kinds: tuple[Kind, ...] = ("metric", "corpus")
+    for kind in kinds:
+        names = Choices(partial(registry().names, kind))
         parser.add_argument(
             f"--{kind}",
             required=True,
-            type=partial(_known, kind),
+            choices=names,
             metavar=kind.upper(),
-            help=lists[kind] if lists else None,
+            help="one of %(choices)s",
         )
-    references = [_REFERENCES[each] for each in sorted(has & _REFERENCES.keys())]
     parser.add_argument(
         "--references",
         type=Path,
         metavar="EXAMPLES",
-        help=" or ".join(references) or argparse.SUPPRESS,
+        help="of totto: the samples, in the corpus's own format, to which the lines of FILE are "
+        "the outputs (default: what is scored of the corpus). Of fyelp, amazon, yelp, mixture and "
+        "compmctg_mini: a row of `unseen.jsonl`, which says what training left out",
     )
     parser.add_argument(
         "--filter",
-        type=_filters,
+        type=lambda text: () if text == "none" else tuple(text.split(",")),
         metavar="NAME,…",
         help="what to cut from each output before it is scored, in this order: "
         f"{', '.join(filters.FILTERS)} (default: {filters.DEFAULT[0]}, as in the tasks, and "
@@ -149,44 +92,30 @@ def _add_arguments(
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% intervals")
     parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
-    _add_models(parser, is_labelled="read_labelled" in has)
-
-
-def _add_models(parser: argparse.ArgumentParser, *, is_labelled: bool) -> None:
-    """Add the options of the models that some metrics need."""
-    group = parser.add_argument_group(
+    judges = parser.add_argument_group(
         "models as judges", "what judges a text in the metrics facts, nli_acc, bleurt and mctg_ppl"
     )
-    group.add_argument("--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub")
-    group.add_argument(
+    judges.add_argument(
+        "--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub"
+    )
+    judges.add_argument(
         "--label", help="its class that means yes, if the checkpoint does not name it"
     )
-    group.add_argument("--device", help="its device (default: a GPU if there is one, else the CPU)")
-    group.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
-    classifiers = "metric compmctg: has a folder with a classifier for each aspect"
-    perplexity = "metric compmctg: a causal model, for perplexity too"
-    group.add_argument(
+    judges.add_argument(
+        "--device", help="its device (default: a GPU if there is one, else the CPU)"
+    )
+    judges.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
+    judges.add_argument(
         "--classifiers",
         metavar="FOLDER",
-        help=classifiers if is_labelled else argparse.SUPPRESS,
+        help="metric compmctg: has a folder with a classifier for each aspect",
     )
-    group.add_argument(
+    judges.add_argument(
         "--ppl-model",
         metavar="PATH_OR_NAME",
-        help=perplexity if is_labelled else argparse.SUPPRESS,
+        help="metric compmctg: a causal model, for perplexity too",
     )
-
-
-def _known(kind: Kind, name: str) -> str:
-    names = registry().names(kind)
-    if name not in names:
-        more = "`spor score --help` lists all."
-        raise argparse.ArgumentTypeError(f"no {kind} {name!r}. {advice(name, names, more)}")
-    return name
-
-
-def _filters(text: str) -> tuple[str, ...]:
-    return () if text == "none" else tuple(text.split(","))
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -249,19 +178,29 @@ def _print(result: "Result", *, intervals: bool) -> None:
     from spor_tasks.aspects.references import NO_REFERENCES
     from spor_tasks.results.grid import p_text
 
-    width = max(28, *(len(score.name) + 2 for score in result.scores))
-    ends = f"{'95 % interval':>24}" if intervals else ""
-    print(f"{'score':<{width}}{'value':>12}{'n':>9}{'unscored':>10}{ends}")
-    for name, value, n, unscored, _, interval in map(dataclasses.astuple, result.scores):
-        ends = " to ".join(f"{end:.4f}" for end in interval or ())
-        print(f"{name:<{width}}{value:>12.4f}{n:>9,}{unscored:>10,}{ends:>24}".rstrip())
+    def interval(ends: Sequence[float] | None, form: str) -> str:
+        return " to ".join(format(end, form) for end in ends or ())
+
+    head = ("score  ", "value", "n", "unscored", "95 % interval" if intervals else "")
+    scores = (
+        (
+            f"{score.name}  ",
+            f"{score.value:.4f}",
+            f"{score.n:,}",
+            f"{score.unscored:,}",
+            interval(score.interval, ".4f"),
+        )
+        for score in result.scores
+    )
+    print(columns([head, *scores], "<28", ">12", ">9", ">10", ">24"))
     if result.comparisons:
-        print(f"\n{'difference':<{width}}{'value':>12}{'n':>9}{'p':>10}{'95 % interval':>24}")
-    for name, paired in result.comparisons.items():
-        value, n, p = (paired.value, paired.n, paired.p) if paired else (math.nan, 0, None)
-        interval = paired and paired.interval
-        ends = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""
-        print(f"{name:<{width}}{value:>+12.4f}{n:>9,}{p_text(p) or 'nan':>10}{ends:>24}".rstrip())
+        lines = [("difference  ", "value", "n", "p", "95 % interval")]
+        for name, paired in result.comparisons.items():
+            value, n, p = (paired.value, paired.n, paired.p) if paired else (math.nan, 0, None)
+            found = paired.interval if paired else None
+            ends = interval((found.low, found.high) if found else None, "+.4f")
+            lines.append((f"{name}  ", f"{value:+.4f}", f"{n:,}", p_text(p) or "nan", ends))
+        print("", columns(lines, "<28", ">12", ">9", ">10", ">24"), sep="\n")
     if intervals or result.comparisons:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "

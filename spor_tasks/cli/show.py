@@ -4,13 +4,13 @@ import argparse
 import shutil
 from pathlib import Path
 
-from spor_tasks.cli.arguments import Commands
 from spor_tasks.cli.following import then
 
+HELP = "show one sample of a run, with its outputs marked"
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser("show", help="show one sample of a run, with its outputs marked")
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "results",
         type=Path,

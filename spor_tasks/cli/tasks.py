@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.cli.arguments import Commands, add_building
+from spor_tasks.cli.arguments import add_building
 from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, MissingError
+from spor_tasks.core.terminal import columns, facts
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from spor_tasks.core.contracts import SetSpec
     from spor_tasks.harness.task_files import TaskFile
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 _MODEL = ("--model", "hf", "--model_args", "pretrained=MODEL")
 
 
-def add(commands: Commands) -> None:
-    """Add the command and its verbs."""
-    parser = commands.add_parser("tasks", help="list the tasks, and make them known to lm-eval")
+HELP = "list the tasks, and make them known to lm-eval"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of the command, with their arguments."""
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
     path = verbs.add_parser("path", help="print the folder to give as lm-eval's --include_path")
     path.set_defaults(run=print_path)
@@ -103,10 +106,11 @@ def run_make(options: argparse.Namespace) -> None:
         instruction=options.instruction,
         overwrite=options.overwrite,
     )
-    for name, samples in task_set.tasks.items():
-        print(f"{visible(name):<56}{samples:>7,} test samples")
-    for name, why in task_set.refused.items():
-        print(f"{name:<56}not possible: {visible(why)}")
+    sizes = ((name, f"{samples:,}", " test samples") for name, samples in task_set.tasks.items())
+    print(columns(sizes, "<56", ">7"))
+    if task_set.refused:
+        whys = ((name, f"not possible: {why}") for name, why in task_set.refused.items())
+        print(columns(whys, "<56"))
     for note in task_set.notes:
         print(f"{visible(options.file)}: {note}")
     for name, warning in task_set.warnings:
@@ -134,56 +138,52 @@ def print_list(options: argparse.Namespace) -> None:
 
     files = task_files.files()
     if options.all:
-        width = max(len(file.name) for file in files)
-        for file in files:
-            print(f"{file.name:<{width}}  {_describe(file)}")
+        print(columns(((file.name, _description(file)) for file in files), gap="  "))
         return
     print("Names of tasks, in which `…` stands for the corpus, as in spor_systematicity_webnlg.\n")
     for benchmark in named.benchmarks():
-        rows = list(_table(benchmark.sets()))
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-            print("  ".join(cells).rstrip())
-        print()
+        print(columns(_names(benchmark.sets()), gap="  "), end="\n\n")
     tags = sorted({tag for file in files for tag in file.tags if "_icl_" not in tag})
     print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
     print("`spor tasks list --all` names every task.")
     then("spor", "tasks", "show", "spor_systematicity_mini")
 
 
-def _table(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
-    """Yield a header of corpora, then a row for each name of a task, with `…` for the corpus.
+def _description(file: "TaskFile") -> str:
+    metadata = file.content["metadata"]
+    words = [metadata.get(key) for key in ("aspect", "corpus", "part", "protocol")]
+    if "icl_arm" in metadata:
+        words.append(f"shown {metadata['icl_arm']}")
+    if file.decoding:
+        words.append(f"{file.decoding.removeprefix('beam')} beams")
+    return ", ".join(dict.fromkeys(word for word in words if word))
+
+
+def _names(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
+    """Yield a header of corpora, then a line for each name of a task, with `…` for the corpus.
 
     Where the parts of an aspect differ in their names, the cells have them.
     """
     corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
-    rows: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    lines: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for spec in specs:
         name = spec.name
         has_parts = name.part is not None and name.aspect != spec.benchmark
         task = spec.task.replace(f"_{name.part}", "", 1) if has_parts else spec.task
-        rows[task.replace(name.corpus, "…", 1)][name.corpus].append(
+        lines[task.replace(name.corpus, "…", 1)][name.corpus].append(
             str(name.part) if has_parts else "yes"
         )
     for spec in specs:
         for variant in (*spec.decodings, *(["icl_ARM"] if spec.in_context else [])):
-            rows[f"…_{variant}"][spec.name.corpus] = ["yes"]
+            lines[f"…_{variant}"][spec.name.corpus] = ["yes"]
     yield [specs[0].benchmark, *corpora]
-    for task, cells in rows.items():
+    for task, cells in lines.items():
         yield [task, *(" ".join(cells[corpus]) for corpus in corpora)]
-
-
-def _describe(file: "TaskFile") -> str:
-    metadata = file.content["metadata"]
-    names = (metadata.get(key) for key in ("aspect", "corpus", "part", "protocol"))
-    demonstrations = f"shown {metadata['icl_arm']}" if "icl_arm" in metadata else None
-    decoding = file.decoding and f"{file.decoding.removeprefix('beam')} beams"
-    return ", ".join(filter(None, dict.fromkeys([*names, demonstrations, decoding])))
 
 
 def print_task(options: argparse.Namespace) -> None:
     """Print what a task asks and needs, and its first prompt; of a tag, the names of its tasks."""
+    from spor_tasks.corpora.sources import SOURCES
     from spor_tasks.harness import documents, plan, task_files
 
     file, *more = task_files.find([options.task])
@@ -194,20 +194,32 @@ def print_task(options: argparse.Namespace) -> None:
     metadata, shots = file.content["metadata"], file.content.get("num_fewshot", 0)
     sets, name = plan.sets_of(metadata)
     spec, shown = sets.find(name), metadata.get("icl_arm")
-    print(file.name)
-    _print_facts(_facts(file, spec, shown and f"at most {shots} demonstrations of {shown}"))
-    print()
-    _print_scores(spec)
-    print()
+    untuned = " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.in_context else None
+    decoding = f"with {file.decoding.removeprefix('beam')} beams" if file.decoding else "greedily"
+    about = {
+        "sets": f"{spec.title}, {spec.part_title}" if spec.part_title else spec.title,
+        "asks": spec.asks,
+        "arms": " and ".join(spec.arms),
+        "shows": shown and f"at most {shots} demonstrations of {shown}",
+        "model": "any" if shown else "tuned on the training set of an arm",
+        "untuned": f"evaluate {untuned} instead" if untuned and not shown else None,
+        "decodes": "nothing: texts are given" if file.asks_likelihoods else decoding,
+        "prompts": f"{spec.outputs} for each sample" if spec.outputs > 1 else None,
+        "tags": ", ".join(file.tags),
+    }
+    print(file.name, facts(about), "", _scores(spec), "", sep="\n")
     try:
         pair = plan.load(metadata)
         count = sum(1 for _ in pair.test.samples)  # each is read, so that damage shows
     except MissingError as error:
         print(f"The data is not here, so there is no prompt to show.\n{error}")
         return
+    place = "part of this package"
+    if source := next((each for each in SOURCES if name.corpus in each.corpora), None):
+        folder = source.data_dir()
+        place = str(folder) if folder.is_dir() else f"only training needs it. {source.remedy}"
     covered = ", of which the task has those that each arm covers" if shown else ""
-    size = f"{count:,} samples{covered}"
-    _print_facts({"data": _place(name.corpus), "test": size})
+    print(facts({"data": place, "test": f"{count:,} samples{covered}"}))
     text = documents.first_prompt(pair, shown, shots)
     print(f"\nThe first prompt, as a causal model reads it:\n\n{_short(text)}")
     for reference in pair.test.samples[0].references[:1] if shown is None else ():
@@ -217,40 +229,30 @@ def print_task(options: argparse.Namespace) -> None:
     then(*run, "--output_path", "runs", "--log_samples")
 
 
-def _facts(file: "TaskFile", spec: "SetSpec", shown: str | None) -> "Mapping[str, str | None]":
-    """Return what a task is, by a word for each fact."""
-    untuned = " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.in_context else ""
-    decoding = f"with {file.decoding.removeprefix('beam')} beams" if file.decoding else "greedily"
-    return {
-        "sets": ", ".join(filter(None, [spec.title, spec.part_title])),
-        "asks": spec.asks,
-        "arms": " and ".join(spec.arms),
-        "shows": shown,
-        "model": "any" if shown else "tuned on the training set of an arm",
-        "untuned": f"evaluate {untuned} instead" if untuned and not shown else None,
-        "decodes": "nothing: texts are given" if file.asks_likelihoods else decoding,
-        "prompts": f"{spec.outputs} for each sample" if spec.outputs > 1 else None,
-        "tags": ", ".join(file.tags),
-    }
+def _scores(spec: "SetSpec") -> str:
+    """Return the scores of a task with their titles, and the metrics that give them."""
+    from spor_tasks.core.registry import registry
+    from spor_tasks.metrics.base import metric, registered_score, score_info
 
-
-def _print_facts(facts: "Mapping[str, str | None]") -> None:
-    for word, fact in facts.items():
-        if fact:
-            print(textwrap.fill(visible(f"  {word:<10}{fact}"), 100, subsequent_indent=" " * 12))
-
-
-def _print_scores(spec: "SetSpec") -> None:
-    from spor_tasks.metrics.base import score_info
-
-    better = {True: "higher is better", False: "lower is better", None: "no direction"}
-    width = max(map(len, spec.reported)) + 2
+    directions = {True: "higher is better", False: "lower is better", None: "no direction"}
+    lines = []
     for name in spec.reported:
         info = score_info(name)
         needs = "" if name in spec.scores else "; --metadata switches it on"
-        print(f"  {name:<{width}}{info.title}, {better[info.higher_is_better]}{needs}")
-    more = dict.fromkeys((*spec.scores, *spec.breakdown))
-    _print_facts({"also": ", ".join(name for name in more if name not in spec.reported)})
+        lines.append((f"  {name}", f"{info.title}, {directions[info.higher_is_better]}{needs}"))
+    also = dict.fromkeys((*spec.scores, *spec.breakdown))
+    wanted = {registered_score(score) for score in (*also, *spec.reported)}
+    metrics = [
+        name
+        for name in registry().names("metric")
+        if (found := metric(name)).answers == "texts"
+        and any(info.name in wanted for info in found.scores)
+    ]
+    more = {
+        "also": ", ".join(name for name in also if name not in spec.reported),
+        "metrics": f"{', '.join(metrics)}: what `spor score` takes" if metrics else None,
+    }
+    return "\n".join(filter(str.strip, [columns(lines, gap="  "), facts(more)]))
 
 
 _LONGEST = 3_000  # characters of a prompt that are shown
@@ -262,16 +264,6 @@ def _short(text: str) -> str:
     if len(text) > _LONGEST:
         text = f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"
     return textwrap.indent(visible(text, keep="\n\t"), "    ")
-
-
-def _place(corpus: str) -> str:
-    """Return where the files of a corpus are."""
-    from spor_tasks.corpora.sources import SOURCES
-
-    for source in (each for each in SOURCES if corpus in each.corpora):
-        folder = source.data_dir()
-        return str(folder) if folder.is_dir() else f"only training needs it. {source.remedy}"
-    return "part of this package"
 
 
 def run_register(options: argparse.Namespace) -> None:

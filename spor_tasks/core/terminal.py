@@ -1,11 +1,13 @@
-"""Keep what both command lines print from acting on the terminal."""
+"""Lay out what both command lines print, and keep it from acting on the terminal."""
 
 import argparse
 import io
 import re
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from itertools import zip_longest
 from typing import Any, NoReturn, TextIO, cast
 
 from spor_tasks.core.errors import advice
@@ -26,6 +28,37 @@ class Parser(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             what = f"there is no {value!r}. {advice(value, action.choices)}"
             raise argparse.ArgumentError(action, what)
+
+
+_WIDTH = 100
+
+
+def columns(lines: Iterable[Sequence[str]], *formats: str, gap: str = "") -> str:
+    """Return lines whose cells stand below one another.
+
+    A column is as wide as its widest cell. A format, such as ``>12``, aligns the cells of its
+    column and says how wide that is at least; columns without one are aligned left.
+    """
+    texts = [[visible(cell) for cell in line] for line in lines]
+    layouts = [
+        (form[:1] or "<", max(int(form[1:] or 0), *map(len, column)))
+        for form, column in zip_longest(formats, zip(*texts, strict=True), fillvalue="")
+    ]
+    return "\n".join(
+        gap.join(
+            f"{cell:{align}{width}}" for cell, (align, width) in zip(line, layouts, strict=True)
+        ).rstrip()
+        for line in texts
+    )
+
+
+def facts(values: Mapping[str, str | None]) -> str:
+    """Return a wrapped line for each fact, after its word; without empty ones and None."""
+    return "\n".join(
+        textwrap.fill(visible(f"  {word:<10}{fact}"), _WIDTH, subsequent_indent=" " * 12)
+        for word, fact in values.items()
+        if fact
+    )
 
 
 @contextmanager

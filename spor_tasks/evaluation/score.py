@@ -185,7 +185,8 @@ def _check_units(name: str, metric: Metric, corpus: Corpus) -> None:
             f"{name} is about {' or '.join(metric.units)}; the units of {corpus.name} are "
             f"{corpus.units}",
             where="metric",
-            remedy=f"`spor score --corpus {corpus.name} --help` lists the metrics of the corpus.",
+            remedy=f"`spor tasks list` names the tasks of {corpus.name}; `spor tasks show TASK` "
+            "names the metrics of one.",
         )
 
 

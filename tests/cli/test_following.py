@@ -284,5 +284,6 @@ def test_words_that_are_easily_lost(capsys):
     own = following.given(Namespace(references=Path("-own")), "references")
     following.then("spor", "report", Path("-runs"), Path("-"), "a b", *own)
     assert capsys.readouterr().err == "next: spor report ./-runs - 'a b' --references ./-own\n"
-    assert copy_context().run(commands.run, ["tasks", "path", "--quiet"]) == 0
-    assert "next: " not in capsys.readouterr().err
+    for words in ("--quiet tasks path", "tasks --quiet path", "tasks path --quiet"):
+        assert copy_context().run(commands.run, words.split()) == 0
+        assert "next: " not in capsys.readouterr().err

@@ -1,16 +1,16 @@
 """`spor data`: fetch the corpora; build, check and inspect the sets made from them."""
 
-from spor_tasks.cli.arguments import Commands
+import argparse
+
 from spor_tasks.cli.data import build, check, fetch
 
-VERBS = (fetch, build, check)
+HELP = "fetch the corpora; build, check and inspect the sets made from them"
+
+VERBS = {"fetch": fetch, "build": build, "check": check}
 
 
-def add(commands: Commands) -> None:
-    """Add the command and its verbs."""
-    parser = commands.add_parser(
-        "data", help="fetch the corpora; build, check and inspect the sets made from them"
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of the command, with their arguments."""
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
-    for verb in VERBS:
-        verb.add(verbs)
+    for name, verb in VERBS.items():
+        verb.add_arguments(verbs.add_parser(name, help=verb.HELP))

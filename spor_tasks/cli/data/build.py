@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.cli.arguments import INTERRUPTED, Commands, add_building, positive
+from spor_tasks.cli.arguments import INTERRUPTED, add_building, positive
 from spor_tasks.cli.following import then
+from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from spor_tasks.aspects.request import Request
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser("build", help="write the sets of an aspect into a folder")
+HELP = "write the sets of an aspect into a folder"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "--corpus", required=True, help="webnlg, e2e, viggo, mini, or your own JSON Lines file"
     )
@@ -61,16 +64,23 @@ def run(options: argparse.Namespace) -> int | None:
     if options.json:
         print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
     else:
-        print(visible(f"{options.out}: {answer.pair.name}"))
-        for name, facts in manifest["files"].items():
-            counts = (f"{facts[key]:>9,} {key}" for key in ("samples", "units", "references"))
-            print(f"  {name:<20}{''.join(counts)}")
-        for reason, count in answer.pair.untested:
-            print(f"  {'not tested':<20}{count:>9,} samples: {reason}")
+        keys = ("samples", "units", "references")
+        sizes = [
+            [f"  {name}", *(text for key in keys for text in (f"{counts[key]:,}", f" {key}"))]
+            for name, counts in manifest["files"].items()
+        ]
+        more = [
+            ("  not tested", f"{count:,}", f" samples: {reason}")
+            for reason, count in answer.pair.untested
+        ]
         if options.aspect == search.ASPECT:
             shown = check.shown_pairs(answer.pair)
-            where = f"of {shown.pairs:,} pairs of test samples stand together in Combination"
-            print(f"  {'pairs':<20}{shown.shown:>9,} {where}")
+            where = f" of {shown.pairs:,} pairs of test samples stand together in Combination"
+            more.append(("  pairs", f"{shown.shown:,}", where))
+        print(visible(f"{options.out}: {answer.pair.name}"))
+        print(columns(sizes, "<22", ">9", "<", ">9", "<", ">9"))
+        if more:
+            print(columns(more, "<22", ">9"))
     if options.corpus not in request.corpora():
         corpus = request.read_own(options.corpus)
         for note in (*references.pooled(corpus), *references.of_corpus(corpus).notes):

@@ -6,23 +6,21 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import VIOLATED, Commands
+from spor_tasks.cli.arguments import VIOLATED
 from spor_tasks.cli.following import then
 from spor_tasks.core.registry import registry
+from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from spor_tasks.aspects.check import CheckResult
     from spor_tasks.aspects.references import Texts
 
-_WIDTH = 30  # of the longest label
+HELP = "check that sets meet the requirements of their aspect"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "check", help="check that sets meet the requirements of their aspect"
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "targets",
         nargs="+",
@@ -65,8 +63,8 @@ def _row(result: "CheckResult") -> dict[str, Any]:
 
 def _print(heading: str, result: "CheckResult", texts: "Texts") -> None:
     print(visible(heading))
-    for name, count in result.counts.items():
-        print(f"  {name.replace('_', ' '):<{_WIDTH}}{_number(count):>16}")
+    counts = ((f"  {name.replace('_', ' ')}", _number(n)) for name, n in result.counts.items())
+    print(columns(counts, "<32", ">16"))
     for note in texts.notes:
         print(f"  {note}")
     if result.holds:

@@ -3,16 +3,17 @@
 import argparse
 from pathlib import Path
 
-from spor_tasks.cli.arguments import Commands
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 _CORPORA = ("webnlg", "e2e", "viggo", "logicnlg", "totto", "fyelp", "amazon", "yelp", "mixture")
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser("fetch", help="download the corpora and verify every file")
+HELP = "download the corpora and verify every file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "--corpus",
         choices=_CORPORA,
