@@ -14,7 +14,7 @@ from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.results.runs import Run
 from training.config import TrainingConfig
 from training.data import find_spec

@@ -17,7 +17,8 @@ from spor_tasks.core.contracts import SetSpec, without_twin
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Column, metrics_for, score_info
+from spor_tasks.metrics.scores import metrics_for, score_info
+from spor_tasks.metrics.tally import Column
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base

@@ -22,7 +22,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import atomic_write, open_file, shortened, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.models.checkpoints import loading
 from training import processes
 from training.bases import KINDS, Base, git_commit

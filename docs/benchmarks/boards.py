@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN
 from spor_tasks.report.leaderboard import LEVEL, holm
 from spor_tasks.results.clusters import Clusters

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN, Numbers
 from spor_tasks.metrics.totto import _CORPUS_BLEU
 from spor_tasks.results import statistics

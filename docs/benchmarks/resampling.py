@@ -10,7 +10,7 @@ from itertools import combinations, product
 import numpy as np
 
 from docs.benchmarks.measure import seconds, show
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters

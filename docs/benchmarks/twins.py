@@ -12,8 +12,8 @@ import numpy as np
 from docs.benchmarks.measure import show
 from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.sample import Names, Sample, SetName
-from spor_tasks.metrics.base import Column
 from spor_tasks.metrics.parent import PARENT
+from spor_tasks.metrics.tally import Column
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, count_of
 from spor_tasks.text.gpt2 import tokenizer

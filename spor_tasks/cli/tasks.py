@@ -232,7 +232,7 @@ def print_task(options: argparse.Namespace) -> None:
 def _scores(spec: "SetSpec") -> str:
     """Return the scores of a task with their titles, and the metrics that give them."""
     from spor_tasks.core.registry import registry
-    from spor_tasks.metrics.base import metric, registered_score, score_info
+    from spor_tasks.metrics.scores import metric, registered_score, score_info
 
     directions = {True: "higher is better", False: "lower is better", None: "no direction"}
     lines = []

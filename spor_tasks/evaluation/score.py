@@ -22,16 +22,11 @@ from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import Row, check_same, parsed
 from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import (
-    Column,
-    Judgement,
-    Metric,
-    Score,
-    Tally,
-    with_groups,
-)
-from spor_tasks.metrics.base import metric as registered
+from spor_tasks.metrics.base import Judgement, Metric
 from spor_tasks.metrics.judging import judge_all
+from spor_tasks.metrics.scores import metric as registered
+from spor_tasks.metrics.scores import with_groups
+from spor_tasks.metrics.tally import Column, ScoreValue, Tally
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
 from spor_tasks.results.evidence import scale_of
@@ -59,7 +54,7 @@ class Result:
     samples: int
     clusters: int
     samples_sha256: str
-    scores: tuple[Score, ...]
+    scores: tuple[ScoreValue, ...]
     comparisons: Mapping[str, Estimate | None]
     left_out: int
     warnings: tuple[str, ...]

@@ -6,8 +6,9 @@ from typing import Any, TypeAlias
 from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
-from spor_tasks.metrics.base import Metric, registered_score, score_info
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.judging import judge_all
+from spor_tasks.metrics.scores import registered_score, score_info
 from spor_tasks.metrics.totals import MEAN, Value
 
 Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]

@@ -26,7 +26,7 @@ from spor_tasks.harness.plan import (
     resolve,
 )
 from spor_tasks.harness.tokens import Tokens
-from spor_tasks.metrics.base import metrics_for
+from spor_tasks.metrics.scores import metrics_for
 from spor_tasks.models import answers, backends, checkpoints
 from spor_tasks.models.chats import Chat
 from spor_tasks.prompts.content import digest as digest_demonstrations

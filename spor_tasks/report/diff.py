@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document

@@ -11,9 +11,11 @@ from operator import attrgetter
 
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.sample import Sample, views, without_first_reference
-from spor_tasks.metrics.base import Metric, Tally, metrics_for, score_info
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Learned
+from spor_tasks.metrics.scores import metrics_for, score_info
+from spor_tasks.metrics.tally import Tally
 from spor_tasks.models.baselines import PREFIX, copy_input
 from spor_tasks.report.collect import Report
 from spor_tasks.results.comparisons import comparisons

@@ -10,7 +10,7 @@ import numpy as np
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import without_twin
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends

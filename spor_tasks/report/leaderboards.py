@@ -21,7 +21,7 @@ import yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import json_bytes
 from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from spor_tasks.aspects.named import group_title
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.document import html_text
 from spor_tasks.results.grid import label, section_title

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.sample import Names
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import Numbers
 
 Clusters = NDArray[np.int64]

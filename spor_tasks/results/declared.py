@@ -15,7 +15,7 @@ from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.base import known_info, score_info
+from spor_tasks.metrics.scores import known_info, score_info
 
 FIRST_BENCHMARK = "spor"
 """The benchmark of tasks that do not name one."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError, SporError
-from spor_tasks.metrics.base import Column, Tally, score_info
+from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.tally import Column, Tally
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import Clusters, clusters_of, common
 from spor_tasks.results.declared import Declared

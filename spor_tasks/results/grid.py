@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.results.declared import Declared
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.statistics import Interval

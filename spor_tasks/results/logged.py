@@ -3,7 +3,8 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.clusters import Clusters, clusters_of
 

@@ -15,8 +15,9 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, sides
-from spor_tasks.metrics.base import Column, known_info
 from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.metrics.scores import known_info
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.prompts.styles import prompts_of
 from spor_tasks.results.runs import Run

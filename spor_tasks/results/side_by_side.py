@@ -6,7 +6,8 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.tally import Column
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import NO_VERDICT, logged_of, resampled
 from spor_tasks.results.rows import Cell, Comparison

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # loads its parts when they are used
 
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.clusters import Clusters, by_cluster, common, count_of, freedom_of
 from spor_tasks.results.variances import (

@@ -6,7 +6,7 @@ from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.results.grid import (
     Content,
     Grid,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # loads its parts when they are used
 from numpy.typing import NDArray
 
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.clusters import Clusters, by_cluster, count_of, freedom_of
 

@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 
 BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")
 AVERAGES = SetName("compmctg", "", "averages")

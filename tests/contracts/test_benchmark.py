@@ -14,7 +14,7 @@ from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import views
 from spor_tasks.harness import adapt, generate, task_files
-from spor_tasks.metrics.base import known_info, metric
+from spor_tasks.metrics.scores import known_info, metric
 from tests.conftest import REPOSITORY
 from tests.support.scripted import load
 from tests.support.soak import soak

@@ -14,10 +14,11 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple, challenge_of
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
-from spor_tasks.metrics import base
-from spor_tasks.metrics.base import Metric, metric, score_info
+from spor_tasks.metrics import scores
+from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
+from spor_tasks.metrics.scores import metric, score_info
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 from tests.support import totto
@@ -177,9 +178,9 @@ def test_an_unknown_score_or_metric_is_an_error_that_says_what_there_is():
 
 def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch):
     entries = [Entry("metric", name, "spor_tasks.metrics.chrf:CHRF") for name in ("chrf", "better")]
-    monkeypatch.setattr(base, "registry", lambda: Registry(entries))
+    monkeypatch.setattr(scores, "registry", lambda: Registry(entries))
     with pytest.raises(ConfigError) as caught:
-        base.score_infos.__wrapped__()
+        scores.score_infos.__wrapped__()
     assert caught.value.remedy
 
 

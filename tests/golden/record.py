@@ -35,11 +35,12 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.base import Tally, metric, metrics_for, with_groups
 from spor_tasks.metrics.groups import TWINS, name_over
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Facts
 from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.metrics.scores import metric, metrics_for, with_groups
+from spor_tasks.metrics.tally import Tally
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark

@@ -10,7 +10,7 @@ from spor_tasks.core.errors import SporError
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.harness import adapt, host, task_files
 from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import metrics_for
+from spor_tasks.metrics.scores import metrics_for
 from tests.support.classifiers import save_bert, save_classifier, save_tapex
 from tests.support.scores import judge, scores_of
 from tests.support.scripted import ScriptedLM, evaluate, half_right, load

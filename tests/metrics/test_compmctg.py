@@ -14,9 +14,10 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.metrics import mctg_readers
-from spor_tasks.metrics.base import Column, score_info
 from spor_tasks.metrics.distinct import DISTINCT
 from spor_tasks.metrics.learned import Attributes
+from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import RELATIVE_GAP
 from spor_tasks.results.samples import alone
 from tests.support import golden

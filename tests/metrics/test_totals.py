@@ -13,9 +13,10 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.compmctg.reader import units_of
 from spor_tasks.corpora.embedded.attributes import SPACE
-from spor_tasks.metrics.base import Column, ScoreInfo, Tally
+from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
+from spor_tasks.metrics.tally import Column, Tally
 from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN
 from spor_tasks.results.clusters import clusters_of
 from tests.support.scores import interval

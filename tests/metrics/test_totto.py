@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spor_tasks.core.files import read_rows
-from spor_tasks.metrics.base import with_groups
 from spor_tasks.metrics.groups import in_groups
+from spor_tasks.metrics.scores import with_groups
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.oracles import totto as slow
 from tests.support.scores import scores_of

@@ -22,7 +22,7 @@ from spor_tasks.evaluation import baseline_run
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import task_files
 from spor_tasks.harness.plan import sets_of
-from spor_tasks.metrics.base import metric
+from spor_tasks.metrics.scores import metric
 from spor_tasks.models import baselines
 from spor_tasks.models.baselines import TextsByUnits, copy_input
 from spor_tasks.report import collect

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from spor_tasks import report
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
 from spor_tasks.report.leaderboard import Entry, _ranked

@@ -13,9 +13,9 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import MANIFEST
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
-from spor_tasks.metrics.base import score_info
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.report import Settings
 from spor_tasks.results.benchmarks import benchmark
 from tests.conftest import REPOSITORY

@@ -10,7 +10,7 @@ from scipy import stats
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.report import tables
 from spor_tasks.report.document import markdown, plain_text
 from spor_tasks.results import statistics

@@ -10,7 +10,7 @@ from spor_tasks import report
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.results import runs
 from spor_tasks.results.declared import declaration, spec_of
 from tests.support.result_files import edited, write_result

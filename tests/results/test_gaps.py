@@ -8,7 +8,8 @@ import pytest
 
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.metrics.base import Column, score_info
+from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO
 from spor_tasks.results import evidence
 from spor_tasks.results.comparisons import comparisons

@@ -10,7 +10,7 @@ from scipy import stats
 
 from docs.benchmarks import intervals
 from spor_tasks.core.sample import AttributeValue, Names, Sample
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
 from spor_tasks.results import statistics as sig
 from spor_tasks.results.clusters import clusters_of, freedom_of

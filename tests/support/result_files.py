@@ -12,7 +12,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, SetName, Triple
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.metrics.base import score_info
+from spor_tasks.metrics.scores import score_info
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.declared import declaration

@@ -2,8 +2,9 @@
 
 from itertools import repeat
 
-from spor_tasks.metrics.base import Tally, with_groups
 from spor_tasks.metrics.groups import in_groups
+from spor_tasks.metrics.scores import with_groups
+from spor_tasks.metrics.tally import Tally
 from spor_tasks.results import statistics
 from spor_tasks.results.clusters import common
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.metrics.base import metric
 from spor_tasks.metrics.programs.lemmas import words
+from spor_tasks.metrics.scores import metric
 from spor_tasks.text import gpt2
 from spor_tasks.text.normalize import (
     boolean,

@@ -23,7 +23,8 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Metric, ScoreInfo, metric
+from spor_tasks.metrics.base import Metric, ScoreInfo
+from spor_tasks.metrics.scores import metric
 from spor_tasks.metrics.totals import MEAN
 from training.batches import Batch, Model, load_batch, target_loss, target_losses
 from training.objectives.base import Material

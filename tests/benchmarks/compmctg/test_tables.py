@@ -9,7 +9,7 @@ import numpy as np
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.base import Column
+from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import tables
 from spor_tasks.report.document import Document, plain_text
