@@ -77,7 +77,12 @@ def prepare(
     if own is not None:
         model = own
     elif config.method == "full":
-        model = _whole(base.model)
+        if base.model.dtype != torch.float32:
+            raise ConfigError(
+                f"method=full trains weights of float32, and these are of {base.model.dtype}",
+                remedy="Set model.dtype=float32; optimization.precision may be shorter.",
+            )
+        model = base.model.requires_grad_()
     else:
         model = add_lora(base.model, config.lora, base.style, new_tokens)
     with enough_memory(
@@ -88,15 +93,6 @@ def prepare(
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     return model.train()
-
-
-def _whole(model: PreTrainedModel) -> PreTrainedModel:
-    if model.dtype != torch.float32:
-        raise ConfigError(
-            f"method=full trains weights of float32, and these are of {model.dtype}",
-            remedy="Set model.dtype=float32; optimization.precision may be shorter.",
-        )
-    return model.requires_grad_()
 
 
 def add_lora(
@@ -115,13 +111,18 @@ def add_lora(
         ConfigError: peft does not know an argument, or the model does not have the target modules.
     """
     stated = {key for key, value in lora.items() if value is not None}
+    embeddings = (model.get_input_embeddings(), model.get_output_embeddings())
+    layers = {id(layer.weight): layer for layer in reversed(embeddings)}.values()  # or one, if tied
+    with_tokens = [name for name, module in model.named_modules() if module in layers]
     try:
         if not stated & {"target_modules", "target_parameters"}:
             targets = PEFTS_TARGETS.get(model.config.model_type) or linear_modules(model)
             lora = {**lora, "target_modules": targets}
         settings = peft.LoraConfig(
             task_type="CAUSAL_LM" if style == "causal" else "SEQ_2_SEQ_LM",
-            trainable_token_indices=_embeddings(model, new_tokens),
+            trainable_token_indices={name: list(new_tokens) for name in with_tokens}
+            if new_tokens
+            else None,
             # GPT-2 stores its weights transposed
             fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
             **lora,
@@ -163,14 +164,6 @@ def linear_modules(model: PreTrainedModel) -> list[str]:
     found = peft.LoraConfig(target_modules=names)
     convert_peft_config_for_transformers(found, model, None)
     return sorted(found.target_modules)
-
-
-def _embeddings(model: PreTrainedModel, tokens: Sequence[int]) -> dict[str, list[int]] | None:
-    """Return the tokens by the name of each layer that has a row for each of them."""
-    layers = (model.get_input_embeddings(), model.get_output_embeddings())
-    different = {id(layer.weight): layer for layer in reversed(layers)}.values()
-    names = [name for name, module in model.named_modules() if module in different]
-    return {name: list(tokens) for name in names} if tokens else None
 
 
 def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path) -> None:

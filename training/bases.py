@@ -64,39 +64,33 @@ def load_base(settings: ModelConfig) -> Base:
             or needs code of its own.
     """
     check_path(settings)
-    reduced = _quantized(settings.quantization) if settings.quantization else {}
-    with loading(
-        settings.path,
-        "Set model.path to a complete folder, or to a hub id: accept the licence on its page, run "
-        "`hf auth login`, and unset HF_HUB_OFFLINE.",
-    ):
-        return _load(settings, reduced)
-
-
-def _load(settings: ModelConfig, reduced: dict[str, Any]) -> Base:
     source: dict[str, Any] = {
         "pretrained_model_name_or_path": settings.path,
         "revision": settings.revision,
         "trust_remote_code": False,  # else transformers asks on the terminal
     }
-    config = AutoConfig.from_pretrained(**source)
-    style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
-    tokenizer = AutoTokenizer.from_pretrained(**source)
-    model, loading = _AUTO_CLASSES[style].from_pretrained(
-        **source, config=config, dtype=settings.dtype, output_loading_info=True, **reduced
-    )
-    quantization.keep_layout(model)
-    whole.check_base(model, loading, settings.path)
-    # A model of the hub is in a folder too: that of this revision in the cache.
-    folder = Path(cached_file(settings.path, "config.json", revision=settings.revision)).parent
-    revision = getattr(config, "_commit_hash", None) or settings.revision
-    return Base(model, tokenizer, style, revision, digest_weights(folder))
-
-
-def _quantized(kind: str) -> dict[str, Any]:
-    """Return the arguments that load weights in fewer bits onto this process's device."""
-    device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
-    return {"quantization_config": quantization.settings(kind), "device_map": {"": device}}
+    reduced: dict[str, Any] = {}
+    if settings.quantization:  # straight onto this process's device
+        device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
+        reduced["quantization_config"] = quantization.settings(settings.quantization)
+        reduced["device_map"] = {"": device}
+    with loading(
+        settings.path,
+        "Set model.path to a complete folder, or to a hub id: accept the licence on its page, run "
+        "`hf auth login`, and unset HF_HUB_OFFLINE.",
+    ):
+        config = AutoConfig.from_pretrained(**source)
+        style: PromptStyle = "seq2seq" if config.is_encoder_decoder else "causal"
+        tokenizer = AutoTokenizer.from_pretrained(**source)
+        model, loaded = _AUTO_CLASSES[style].from_pretrained(
+            **source, config=config, dtype=settings.dtype, output_loading_info=True, **reduced
+        )
+        quantization.keep_layout(model)
+        whole.check_base(model, loaded, settings.path)
+        # A model of the hub is in a folder too: that of this revision in the cache.
+        folder = Path(cached_file(settings.path, "config.json", revision=settings.revision)).parent
+        revision = getattr(config, "_commit_hash", None) or settings.revision
+        return Base(model, tokenizer, style, revision, digest_weights(folder))
 
 
 def check_ids(base: Base, rows: Iterable[Row]) -> None:

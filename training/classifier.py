@@ -216,7 +216,11 @@ def _trained(
         return Trained(folder, tuple(manifest["dev_accuracies"]), is_new=False)
     with atomic_folder(folder, kind=KIND, overwrite=config.overwrite) as place:
         with seeded(config.seed, device_of(None)), cpu_threads(config.threads):
-            train_part, dev = _divided(labelled, config)
+            drawn = random.Random(config.seed).sample(labelled, len(labelled))
+            held_out = max(1, round(config.dev_share * len(drawn)))
+            if held_out >= len(drawn):
+                raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
+            train_part, dev = drawn[held_out:], drawn[:held_out]
             model, tokenizer = _base(train_part, facts["values"], config)
             tokenizer.model_max_length = min(config.max_tokens, tokenizer.model_max_length)
             accuracies = _fit(model, tokenizer, train_part, dev, facts["settings"])
@@ -240,6 +244,11 @@ def _fit(
     settings: Mapping[str, Any],
 ) -> tuple[float, ...]:
     """Train the model; return the accuracy on the held-out texts after each epoch."""
+
+    def accuracy(predicted: EvalPrediction) -> dict[str, float]:
+        is_right = predicted.predictions.argmax(-1) == predicted.label_ids
+        return {"accuracy": 100 * float(is_right.mean())}
+
     parts = math.ceil(settings["batch_size"] / settings["micro_batch"])
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -269,7 +278,7 @@ def _fit(
             data_collator=DataCollatorWithPadding(tokenizer),
             train_dataset=_rows(train_part, tokenizer),
             eval_dataset=_rows(dev, tokenizer),
-            compute_metrics=_accuracy,
+            compute_metrics=accuracy,
         )
         with redirect_stdout(sys.stderr):  # the bar and the lines of each epoch
             trainer.train()
@@ -279,20 +288,6 @@ def _fit(
 
 def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:
     return [{"labels": label, **tokenizer(text, truncation=True)} for text, label in part]
-
-
-def _accuracy(predicted: EvalPrediction) -> dict[str, float]:
-    is_right = predicted.predictions.argmax(-1) == predicted.label_ids
-    return {"accuracy": 100 * float(is_right.mean())}
-
-
-def _divided(labelled: _Labelled, config: ClassifierConfig) -> tuple[_Labelled, _Labelled]:
-    """Return the texts to learn from, and those that are held out, in random order."""
-    drawn = random.Random(config.seed).sample(labelled, len(labelled))
-    held_out = max(1, round(config.dev_share * len(drawn)))
-    if held_out >= len(drawn):
-        raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
-    return drawn[held_out:], drawn[:held_out]
 
 
 def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) -> tuple[Any, Any]:

@@ -111,7 +111,6 @@ def encode(
             where=tokenizer.name_or_path,
             remedy="Set eos_token in its tokenizer_config.json, or use another model.path.",
         )
-    encode_rows = _causal_rows if style == "causal" else _seq2seq_rows
     fitting: list[Row] = []
     shared: dict[int, int] = {}  # one object for equal tokens, which takes a third of the memory
     count = cut = 0
@@ -120,7 +119,7 @@ def encode(
         cut_pairs = whole_pairs
         if cut_before and max_length is not None:
             cut_pairs = [_cut(pair, tokenizer, style, max_length, cut_before) for pair in cut_pairs]
-        rows = encode_rows(cut_pairs, tokenizer)
+        rows = _rows(cut_pairs, tokenizer, style)
         count += len(rows)
         for pair, whole, row in zip(cut_pairs, whole_pairs, rows, strict=True):
             if max_length is None or row.length <= max_length:
@@ -178,16 +177,23 @@ def _text_ids(pair: TrainingPair, tokenizer: PreTrainedTokenizerBase) -> list[in
     return ids
 
 
-def _causal_rows(pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
+def _rows(
+    pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase, style: PromptStyle
+) -> list[Row]:
+    end = tokenizer.eos_token_id
     prompts = tokenizer([pair.prompt for pair in pairs])["input_ids"]
-    joined = tokenizer([pair.prompt + pair.text for pair in pairs])["input_ids"]
+    if style == "seq2seq":
+        texts = tokenizer(text_target=[pair.text for pair in pairs])["input_ids"]
+        ended = [ids if ids[-1:] == [end] else [*ids, end] for ids in texts]
+        return list(map(Row, prompts, ended))
     rows = []
+    joined = tokenizer([pair.prompt + pair.text for pair in pairs])["input_ids"]
     for pair, prompt_ids, ids in zip(pairs, prompts, joined, strict=True):
         if ids[: len(prompt_ids)] == prompt_ids:
             text_ids = ids[len(prompt_ids) :]
         else:
             text_ids = _text_ids(pair, tokenizer)
-        rows.append(causal_row(prompt_ids, [*text_ids, tokenizer.eos_token_id]))
+        rows.append(causal_row(prompt_ids, [*text_ids, end]))
     return rows
 
 
@@ -196,25 +202,27 @@ def causal_row(prompt: list[int], targets: list[int]) -> Row:
     return Row(prompt + targets[:-1], [IGNORED] * (len(prompt) - 1) + targets)
 
 
-def _seq2seq_rows(pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase) -> list[Row]:
-    prompts = tokenizer([pair.prompt for pair in pairs])["input_ids"]
-    texts = tokenizer(text_target=[pair.text for pair in pairs])["input_ids"]
-    end = tokenizer.eos_token_id
-    return [
-        Row(prompt_ids, text_ids if text_ids[-1:] == [end] else [*text_ids, end])
-        for prompt_ids, text_ids in zip(prompts, texts, strict=True)
-    ]
-
-
 def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Step]:
     """Return the steps of the whole run over rows of these lengths, shuffled anew each epoch.
 
     The rows of a step depend on their number alone, not on the size of its batches, so smaller
     batches learn the same. A batch has rows of similar lengths.
     """
+    size = settings.batch_size * settings.gradient_accumulation
 
     def groups(epoch: int) -> Iterator[Sequence[int]]:
-        for group in _epoch_groups(lengths, settings, random.Random(f"{settings.seed} {epoch}")):
+        rng = random.Random(f"{settings.seed} {epoch}")
+        order = list(range(len(lengths)))
+        rng.shuffle(order)
+        of_steps = list(chunks(order, size))
+        if settings.group_by_length:
+            of_steps = [
+                group
+                for some in chunks(order, _GROUPED_STEPS * size)
+                for group in chunks(sorted(some, key=lengths.__getitem__), size)
+            ]
+            rng.shuffle(of_steps)
+        for group in of_steps:
             yield sorted(group, key=lengths.__getitem__)
 
     return steps_of(groups, settings, settings.batch_size)
@@ -236,24 +244,6 @@ def steps_of(
 def count_targets(step: Step, rows: Sequence[Row]) -> int:
     """Return how many tokens the step has to predict, in all processes together."""
     return sum(rows[number].targets for number in chain.from_iterable(step.batches))
-
-
-def _epoch_groups(
-    lengths: Sequence[int], settings: OptimizationConfig, rng: random.Random
-) -> list[Sequence[int]]:
-    """Return the rows of each step of an epoch."""
-    order = list(range(len(lengths)))
-    size = settings.batch_size * settings.gradient_accumulation
-    rng.shuffle(order)
-    if not settings.group_by_length:
-        return list(chunks(order, size))
-    groups = [
-        group
-        for some in chunks(order, _GROUPED_STEPS * size)
-        for group in chunks(sorted(some, key=lengths.__getitem__), size)
-    ]
-    rng.shuffle(groups)
-    return groups
 
 
 _Item = TypeVar("_Item")

@@ -69,8 +69,10 @@ def look(cell: Cell) -> CellState:
     state = _finished(cell)
     if state.status in {"done", "conflict"}:
         return state
-    if _is_held(cell.folder):
-        return CellState("running", "", state.results)
+    if (cell.folder / _LOCK).exists():  # else a look would write it
+        with claimed(cell.folder, 0) as is_free:
+            if not is_free:
+                return CellState("running", "", state.results)
     if (error := cell.folder / _ERROR).exists():
         first_line = error.read_text("utf-8", "replace").partition("\n")[0]
         return CellState("failed", visible(first_line), state.results)
@@ -135,14 +137,6 @@ def _claimed_by_all(folder: Path) -> Iterator[bool]:
     is_first = processes.join().is_main_process
     with claimed(folder) if is_first else nullcontext(enter_result=False) as is_mine:
         yield processes.as_first(is_mine)
-
-
-def _is_held(folder: Path) -> bool:
-    """Return whether another process has locked a cell."""
-    if not (folder / _LOCK).exists():  # else a look would write it
-        return False
-    with claimed(folder, 0) as is_mine:
-        return not is_mine
 
 
 def _finished(cell: Cell) -> CellState:
@@ -257,39 +251,31 @@ def _do(cell: Cell, evaluator: "Evaluator", *, progress: bool) -> None:
                 remedy="Nothing was changed. Set another `output` for the experiment, or replace "
                 "the adapter with --overwrite.",
             )
-        _train(cell.training, evaluator, progress=progress)
+        from training.lora import train
+
+        evaluator.release()  # there may be no room for two models
+        train(cell.training, progress=progress)
+        evaluator.release()  # frees what training left as well
         state = _finished(cell)  # there may be results of these very weights
     for task in cell.tasks:
         if task not in state.results:
-            _evaluate(cell, evaluator, task, is_first=team.is_main_process)
+            place = _place(cell, task)
+            own = {"metadata": cell.metadata, **cell.options}
+            with processes.cpu_threads(cell.threads):
+                evaluator.evaluate([cell.arguments], [task], place, **own)
+            if team.is_main_process:
+                if (final := _place(cell, task)) != place:  # the weights were downloaded meanwhile
+                    place = place.rename(final)
+                if task not in _results(cell):
+                    raise ResultError(
+                        "lm-eval wrote no result",
+                        where=place,
+                        remedy="Check that the disk has room.",
+                    )
             team.wait_for_everyone()
     if cell.training and team.is_main_process:
         results = [result for file in _results(cell).values() for result in runs.read(file)]
         card.write_card(cell.training.output, results)
-
-
-def _train(config: TrainingConfig, evaluator: "Evaluator", *, progress: bool) -> None:
-    from training.lora import train  # torch, which takes seconds
-
-    evaluator.release()  # there may be no room for two models
-    train(config, progress=progress)
-    evaluator.release()  # frees what training left as well
-
-
-def _evaluate(cell: Cell, evaluator: "Evaluator", task: str, *, is_first: bool) -> None:
-    from training.processes import cpu_threads  # torch, which takes seconds
-
-    place = _place(cell, task)
-    with cpu_threads(cell.threads):
-        evaluator.evaluate([cell.arguments], [task], place, metadata=cell.metadata, **cell.options)
-    if not is_first:
-        return
-    if (final := _place(cell, task)) != place:  # the weights were downloaded meanwhile
-        place = place.rename(final)
-    if task not in _results(cell):
-        raise ResultError(
-            "lm-eval wrote no result", where=place, remedy="Check that the disk has room."
-        )
 
 
 def evaluator_of(experiment: Experiment) -> "Evaluator":

@@ -98,7 +98,15 @@ def run(
         work(experiment, chosen, since, progress=progress)
     states = _look(chosen)
     if is_first():
-        _tell(experiment, states)
+        for name, state in states.items():
+            if state.status not in {"done", "running"}:
+                _log.error("%s: %s%s", name, state.status, state.detail and f", {state.detail}")
+        files = dict.fromkeys(file for state in states.values() for file in state.results.values())
+        if files:
+            print(f"\n{plain_text(report.write(list(files), experiment.folder))}\n")
+        print(_counted(states))
+        if files:
+            print(visible(experiment.folder / report.PAGE))
     return all(state.status == "done" for state in states.values())
 
 
@@ -143,9 +151,17 @@ def _use_processes(
 
 def _follow(experiment: Experiment, chosen: Sequence[Cell], since: float, gpu: str | None) -> None:
     """Work until the process that started this one ends, with a log for all output."""
+
+    def end_with_parent() -> None:
+        if parent := multiprocessing.parent_process():
+            parent.join()
+        os.kill(os.getpid(), signal.SIGINT)  # the main thread is interrupted as from the keyboard
+        time.sleep(_GRACE)
+        os._exit(1)
+
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background process ignores the first
         signal.signal(number, signal.default_int_handler)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     with (_workers(experiment) / f"{os.getpid()}.log").open("wb", buffering=0) as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
@@ -153,14 +169,6 @@ def _follow(experiment: Experiment, chosen: Sequence[Cell], since: float, gpu: s
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     work(experiment, chosen, since)
-
-
-def _end_with_parent() -> None:
-    if parent := multiprocessing.parent_process():
-        parent.join()
-    os.kill(os.getpid(), signal.SIGINT)  # the main thread is interrupted as from the keyboard
-    time.sleep(_GRACE)
-    os._exit(1)
 
 
 def _use_slurm(experiment: Experiment, chosen: Sequence[Cell], since: float, workers: int) -> None:
@@ -229,7 +237,7 @@ def _watch(
             time.sleep(_SECONDS)
 
 
-# --- States and report ---------------------------------------------------------------------------
+# --- States ---------------------------------------------------------------------------
 
 
 def _look(chosen: Sequence[Cell]) -> States:
@@ -239,19 +247,6 @@ def _look(chosen: Sequence[Cell]) -> States:
 def _counted(states: States) -> str:
     counts = Counter(state.status for state in states.values())
     return ", ".join(f"{count} {status}" for status, count in counts.most_common())
-
-
-def _tell(experiment: Experiment, states: States) -> None:
-    """Print what is not done and the report, and write the report."""
-    for name, state in states.items():
-        if state.status not in {"done", "running"}:
-            _log.error("%s: %s%s", name, state.status, state.detail and f", {state.detail}")
-    files = dict.fromkeys(file for state in states.values() for file in state.results.values())
-    if files:
-        print(f"\n{plain_text(report.write(list(files), experiment.folder))}\n")
-    print(_counted(states))
-    if files:
-        print(visible(experiment.folder / report.PAGE))
 
 
 @contextmanager

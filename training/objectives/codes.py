@@ -31,7 +31,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.corpora.compmctg.linearize import codes
 from spor_tasks.models.coded import CodedModel, Dcg, Prefixes, Vectors
 from training.batches import Batch, Model, target_losses
-from training.encoding import IGNORED, Row, causal_row
+from training.encoding import IGNORED, causal_row
 from training.objectives.base import Combination, Material, combination_of
 from training.objectives.likelihood import Likelihood
 from training.settings import CLOSED, Count, to_dict
@@ -74,7 +74,18 @@ class Coded(Likelihood):
             ConfigError: the objective cannot be used with these samples, settings or base, or the
                 longest text has no room behind the vectors.
         """
-        _check(material)
+        if material.optimization.packing:
+            raise ConfigError(
+                "vectors for values cannot be laid end to end",
+                where="optimization.packing",
+                remedy="Set optimization.packing=false.",
+            )
+        if material.base.style != "causal":
+            raise ConfigError(
+                "vectors for values are for decoders, and this is an encoder-decoder",
+                where="model.path",
+                remedy="Set model.path to a causal language model, such as GPT-2.",
+            )
         super().__init__(settings, material)
         values: dict[str, dict[str, None]] = {}
         combinations = {sample.id: combination_of(sample) for sample in material.samples}
@@ -86,7 +97,11 @@ class Coded(Likelihood):
         aspects = {aspect: tuple(names) for aspect, names in values.items()}
         vectors = partial(self.vectors, **sizes)
         self.model = model = CodedModel(base.model, base.tokenizer, aspects, vectors)
-        rows = tuple(_with_places(row, model, combinations[row.sample]) for row in self.rows.rows)
+        rows = []
+        for row in self.rows.rows:  # places for vectors take those of the codes' tokens
+            targets = [label for label in row.labels if label != IGNORED]
+            places = model.encode(codes(combinations[row.sample]))
+            rows.append(causal_row(places, targets)._replace(sample=row.sample))
         longest = max(len(row.input_ids) for row in rows)
         if base.positions and longest > base.positions:
             raise ConfigError(
@@ -95,7 +110,7 @@ class Coded(Likelihood):
                 where="optimization.max_length",
                 remedy=f"Set optimization.max_length={base.positions - model.width}.",
             )
-        self.rows = replace(self.rows, rows=rows)
+        self.rows = replace(self.rows, rows=tuple(rows))
 
     def among(self, combinations: Sequence[Combination]) -> Self:
         """Return the objective with contrasts that are drawn from these combinations."""
@@ -107,8 +122,20 @@ class Coded(Likelihood):
         """Return the loss of a batch, times the number of its target tokens."""
         places = torch.randperm(len(self.pool))[: self.how.contrasts].tolist()
         numbers = [model.numbers[self.pool[place]] for place in places]
-        losses = target_losses(model, _contrasted(batch, model, numbers))
-        means = losses.unflatten(0, (1 + len(numbers), -1)).mean(1)
+        # The batch as it is, and once more for each combination, all read with that one.
+        times, ids = 1 + len(numbers), batch.inputs["input_ids"]
+        inputs = {name: tensor.repeat(times, 1) for name, tensor in batch.inputs.items()}
+        inputs["input_ids"] = torch.cat([ids, *(model.read_as(ids, number) for number in numbers)])
+        starts = torch.arange(times, device=ids.device) * ids.numel()
+        contrasted = Batch(
+            inputs,
+            batch.labels.repeat(times),
+            (starts[:, None] + batch.positions).flatten(),
+            batch.samples * times,
+            batch.sizes * times,
+        )
+        losses = target_losses(model, contrasted)
+        means = losses.unflatten(0, (times, -1)).mean(1)
         return (means[0] + self.how.weight * (-means).logsumexp(0)) * len(batch.labels)
 
 
@@ -124,40 +151,3 @@ class PrefixObjective(Coded):
 
     settings: ClassVar[type] = PrefixSettings
     vectors = Prefixes
-
-
-def _with_places(row: Row, model: CodedModel, combination: Combination) -> Row:
-    """Return a row with places for vectors instead of the tokens of its codes."""
-    targets = [label for label in row.labels if label != IGNORED]
-    return causal_row(model.encode(codes(combination)), targets)._replace(sample=row.sample)
-
-
-def _contrasted(batch: Batch, model: CodedModel, combinations: Sequence[int]) -> Batch:
-    """Return the batch as it is, and once more for each combination, all read with that one."""
-    times = 1 + len(combinations)
-    inputs = {name: tensor.repeat(times, 1) for name, tensor in batch.inputs.items()}
-    ids = batch.inputs["input_ids"]
-    read = [ids, *(model.read_as(ids, number) for number in combinations)]
-    starts = torch.arange(times, device=ids.device) * ids.numel()
-    return Batch(
-        {**inputs, "input_ids": torch.cat(read)},
-        batch.labels.repeat(times),
-        (starts[:, None] + batch.positions).flatten(),
-        batch.samples * times,
-        batch.sizes * times,
-    )
-
-
-def _check(material: Material) -> None:
-    if material.optimization.packing:
-        raise ConfigError(
-            "vectors for values cannot be laid end to end",
-            where="optimization.packing",
-            remedy="Set optimization.packing=false.",
-        )
-    if material.base.style != "causal":
-        raise ConfigError(
-            "vectors for values are for decoders, and this is an encoder-decoder",
-            where="model.path",
-            remedy="Set model.path to a causal language model, such as GPT-2.",
-        )

@@ -6,7 +6,6 @@ another one may do as well.
 
 import random
 import re
-from collections.abc import Iterator
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import linked_columns, table_of
@@ -20,11 +19,13 @@ def corrupted(sample: Sample, seed: int) -> str | None:
     if "table" not in sample.context:
         return None
     rng = random.Random(f"corrupted {seed} {sample.id}")
-    chosen = {
-        value.lower(): rng.choice(alternatives)
-        for value, alternatives in _alternatives(sample)
-        if value and alternatives
-    }
+    chosen = dict[str, str]()
+    for column in linked_columns(sample):
+        values = list(dict.fromkeys(row[column] for row in table_of(sample).rows))
+        for value in values:
+            others = [each for each in values if each and each.lower() != value.lower()]
+            if value and others:
+                chosen[value.lower()] = rng.choice(others)
     longest_first = sorted(chosen, key=lambda value: (-len(value), value))
     # The matched group says which value it is: `re` equates more letters than `lower` does.
     pattern = "|".join(f"({re.escape(value)})" for value in longest_first)
@@ -37,12 +38,3 @@ def corrupted(sample: Sample, seed: int) -> str | None:
         flags=re.IGNORECASE,
     )
     return None if text == sample.target else text
-
-
-def _alternatives(sample: Sample) -> Iterator[tuple[str, list[str]]]:
-    """Yield each value of a linked column with the others of the column."""
-    table = table_of(sample)
-    for column in linked_columns(sample):
-        values = list(dict.fromkeys(row[column] for row in table.rows))
-        for value in values:
-            yield value, [each for each in values if each and each.lower() != value.lower()]

@@ -117,31 +117,23 @@ class Meta(Likelihood):
         loss = self._backpropagate(run, self.inner, batches, targets)
         if self.how.variant == "published":
             run.clip()
-        self._recombine(run, batches)
-        if self.how.variant == "paper":
-            run.clip()
-        return loss
-
-    def _recombine(self, run: Training, batches: Sequence[Batch]) -> None:
-        """Add the gradient of a second batch, if there are combinations for it."""
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
         current = [self.combinations[name] for name in names]
-        constrained = self.how.support_constraint
-        allowed = support(current, [*self.pools], constrained=constrained)
+        allowed = support(current, [*self.pools], constrained=self.how.support_constraint)
         settings = run.settings
         size = settings.batch_size * settings.gradient_accumulation
         rng = random.Random(f"meta {settings.seed} {len(run.losses)}")
-        numbers = draw_rows(allowed, self.pools, size, rng)
-        if not numbers:
+        if numbers := draw_rows(allowed, self.pools, size, rng):
+            step = Step(0, tuple(map(tuple, chunks(numbers, settings.batch_size))))
+            rows, pad_id = self.rows.rows, self.material.base.pad_id
+            second = load_batches(step, rows, pad_id, run.model, packing=settings.packing)
+            inner = self.inner.among(allowed) if isinstance(self.inner, Coded) else self.inner
+            self.meta_step(run, inner, second, count_targets(step, rows))
+        else:
             run.counts[ORDINARY] = run.counts.get(ORDINARY, 0) + 1
-            return
-        step = Step(0, tuple(map(tuple, chunks(numbers, settings.batch_size))))
-        rows = self.rows.rows
-        second = load_batches(
-            step, rows, self.material.base.pad_id, run.model, packing=settings.packing
-        )
-        inner = self.inner.among(allowed) if isinstance(self.inner, Coded) else self.inner
-        self.meta_step(run, inner, second, count_targets(step, rows))
+        if self.how.variant == "paper":
+            run.clip()
+        return loss
 
     def meta_step(
         self, run: Training, inner: Likelihood, batches: Sequence[Batch], targets: int

@@ -95,25 +95,25 @@ def find_reward(name: str) -> Reward:
     Raises:
         ConfigError: the name is not ``constant`` and not a score that is a mean over texts.
     """
+
+    def scored(
+        owner: Metric, info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
+    ) -> list[float]:
+        """Return the scores from 0 to 1; 0 for a text without a verdict."""
+        judgements = owner.judge(samples, [(text,) for text in texts])
+        values = (judgement.values.get(info.name) for judgement in judgements)
+        span = info.high - info.low
+        good = [(v - info.low) / span if isinstance(v, int | float) else 0.0 for v in values]
+        return good if info.higher_is_better else [1 - share for share in good]
+
     if name == CONSTANT:
         return lambda samples, _: [1.0] * len(samples)
     for each in map(metric, registry().names("metric")):
         infos = {info.name: info for info in each.scores}
         if name in infos and each.answers == "texts" and infos[name].totals is MEAN:
-            return partial(_scored, each, infos[name])
+            return partial(scored, each, infos[name])
     raise ConfigError(
         f"{name!r} is not a reward",
         where="objective_settings",
         remedy=f"Set reward to {CONSTANT}, or to a score that is a mean over texts, such as truth.",
     )
-
-
-def _scored(
-    owner: Metric, info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
-) -> list[float]:
-    """Return the scores from 0 to 1; 0 for a text without a verdict."""
-    judgements = owner.judge(samples, [(text,) for text in texts])
-    values = (judgement.values.get(info.name) for judgement in judgements)
-    span = info.high - info.low
-    good = [(v - info.low) / span if isinstance(v, int | float) else 0.0 for v in values]
-    return good if info.higher_is_better else [1 - share for share in good]

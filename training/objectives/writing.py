@@ -25,13 +25,32 @@ def write(
     """
     prompts = base.tokenizer([prompt(sample, base.style) for sample in samples])["input_ids"]
     end, training = base.tokenizer.eos_token_id, model.training
+    tensors = [torch.tensor(each) for each in prompts]
+    ids = pad_sequence(tensors, batch_first=True, padding_value=base.pad_id, padding_side="left")
+    masks = [torch.ones_like(each) for each in tensors]
+    mask = pad_sequence(masks, batch_first=True, padding_side="left")
+    settings = GenerationConfig(
+        do_sample=sampling,
+        top_k=0 if sampling else None,
+        max_new_tokens=max_tokens,
+        eos_token_id=end,
+        pad_token_id=base.pad_id,
+        decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
+    )
     model.eval()
     try:
-        with torch.no_grad():
-            output = _generate(model, base, prompts, max_tokens, sampling=sampling)
+        with torch.no_grad(), without_own_settings(model):
+            output = model.generate(
+                input_ids=ids.to(model.device),
+                attention_mask=mask.to(model.device),
+                generation_config=settings,
+            )
     finally:
         model.train(training)
-    written = [ids[: ids.index(end) + 1] if end in ids else ids for ids in output]
+    begin = 1 if model.config.is_encoder_decoder else ids.shape[1]
+    written = [
+        ids[: ids.index(end) + 1] if end in ids else ids for ids in output[:, begin:].tolist()
+    ]
     row = causal_row if base.style == "causal" else Row
     rows = [
         row(read, ids)._replace(sample=sample.id)
@@ -39,28 +58,3 @@ def write(
     ]
     texts = base.tokenizer.batch_decode(written, skip_special_tokens=True)
     return [filters.first_line(text).strip() for text in texts], rows
-
-
-def _generate(
-    model: Model, base: Base, prompts: Sequence[list[int]], max_tokens: int, *, sampling: bool
-) -> list[list[int]]:
-    tensors = [torch.tensor(each) for each in prompts]
-    ids = pad_sequence(tensors, True, base.pad_id, "left")  # noqa: FBT003 - batch first
-    mask = pad_sequence([torch.ones_like(each) for each in tensors], True, 0, "left")  # noqa: FBT003
-    settings = GenerationConfig(
-        do_sample=sampling,
-        top_k=0 if sampling else None,
-        max_new_tokens=max_tokens,
-        eos_token_id=base.tokenizer.eos_token_id,
-        pad_token_id=base.pad_id,
-        decoder_start_token_id=getattr(model.config, "decoder_start_token_id", None),
-    )
-    with without_own_settings(model):
-        output = model.generate(
-            input_ids=ids.to(model.device),
-            attention_mask=mask.to(model.device),
-            generation_config=settings,
-        )
-    begin = 1 if model.config.is_encoder_decoder else ids.shape[1]
-    written: list[list[int]] = output[:, begin:].tolist()
-    return written

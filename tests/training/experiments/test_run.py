@@ -30,7 +30,7 @@ from training.experiments import cells
 from training.experiments import run as workers
 from training.experiments.cells import look
 from training.experiments.experiment import InContextConfig, ShownModel
-from training.experiments.plan import Cell, expand, load_experiment
+from training.experiments.plan import expand, load_experiment
 from training.experiments.run import _gpu as gpu_of
 from training.experiments.run import plan, run
 
@@ -78,20 +78,18 @@ def finished(base, tmp_path_factory):
 @pytest.fixture
 def done(monkeypatch):
     """Return the list in which every training and evaluation that is really done gets noted."""
-    noted = []
+    noted, train, evaluate = [], lora.train, Evaluator.evaluate
 
-    def note(kind):
-        plain = getattr(cells, f"_{kind}")
+    def noting_training(config, **more):
+        noted.append(f"train {config.output.parent.name}")
+        train(config, **more)
 
-        def noting(of, *how, **more):
-            folder = of.folder if isinstance(of, Cell) else of.output.parent
-            noted.append(f"{kind} {folder.name}")
-            plain(of, *how, **more)
+    def noting_evaluation(evaluator, models, tasks, place, **more):
+        noted.append(f"evaluate {place.parent.parent.name}")
+        evaluate(evaluator, models, tasks, place, **more)
 
-        monkeypatch.setattr(cells, f"_{kind}", noting)
-
-    note("train")
-    note("evaluate")
+    monkeypatch.setattr(lora, "train", noting_training)
+    monkeypatch.setattr(Evaluator, "evaluate", noting_evaluation)
     return noted
 
 
