@@ -137,7 +137,8 @@ def test_only_models_import_torch():
         for name, all_of in IMPORTS.items()
         if name.startswith("spor_tasks.") and {used.partition(".")[0] for used in all_of} & HEAVY
     }
-    metrics = {f"spor_tasks.metrics.{name}" for name in ("readers", "mctg_readers")}
+    files = ("checkpoints", "encoders", "judges")
+    metrics = {f"spor_tasks.metrics.judges.{name}" for name in files}
     of_torch = ("coded", "hf", "quantization", "generation", "whole")
     models = {f"spor_tasks.models.{name}" for name in of_torch}
     assert users == metrics | models | {"spor_tasks.harness.tokens"}

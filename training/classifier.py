@@ -40,7 +40,7 @@ from spor_tasks.corpora.compmctg.outputs import TEXT
 from spor_tasks.corpora.compmctg.reader import TEXT as REVIEW
 from spor_tasks.corpora.compmctg.reader import combination_in, file_of, units_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, Space, read_space
-from spor_tasks.metrics.readers import device_of, identity_of
+from spor_tasks.metrics.judges.checkpoints import device_of, identity_of
 from training.identity import versions
 from training.memory import enough_memory
 from training.processes import cpu_threads

@@ -25,9 +25,9 @@ from spor_tasks.corpora.totto import reader as totto_reader
 from spor_tasks.corpora.totto.linearize import published
 from spor_tasks.corpora.totto.table import table_of
 from spor_tasks.evaluation.score import score
-from spor_tasks.metrics import readers
 from spor_tasks.metrics.base import Metric, Texts
 from spor_tasks.metrics.copy_rule import COPY_RULE
+from spor_tasks.metrics.judges import judges
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import PARENT, Parent
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
@@ -194,7 +194,7 @@ def facts() -> None:
         path = str(save_classifier(Path(place)))
         each = 0.0
         for size in (1, 8, 32, 128):
-            metric = readers.facts(path, device="cpu", batch_size=size)
+            metric = judges.facts(path, device="cpu", batch_size=size)
             work = judged(metric, samples, one)
             took = show_pace(
                 f"facts in batches of {size}", pairs, "pairs", work, slow=("one by one", each)

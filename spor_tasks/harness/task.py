@@ -74,10 +74,9 @@ class SporTask(host.HostTask):
     - ``limit_evenly=true``: take the samples of ``--limit`` from the whole test set, evenly spaced;
       neighbours are of equal size or share entities, so the first are no fair part of it;
     - ``facts_model``, ``nli_model``, ``bleurt_model``: a classifier on the disk or the hub; tasks
-      that report ``facts``, ``nli_acc`` or ``bleurt`` then score it. ``_format``, ``_label``,
+      that report ``facts``, ``nli_acc`` or ``bleurt`` then score it. ``_label``,
       ``_device`` and ``_batch_size`` in place of ``_model`` are as in
-      :mod:`spor_tasks.metrics.readers` and
-      :func:`spor_tasks.metrics.entailment.load`;
+      :mod:`spor_tasks.metrics.judges.judges`;
     - ``sp_ranker=lexical``: tasks that report ``sp_acc`` then score it.
 
     The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.

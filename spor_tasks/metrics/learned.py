@@ -1,7 +1,7 @@
 """Metrics by models: facts, entailment by tables, BLEURT, attributes and perplexity of texts.
 
-Each says which items a model reads of an output, and what the answers mean. The models are those of
-:mod:`spor_tasks.metrics.readers`, which needs torch; none is loaded by default. :data:`LOADERS` is
+Each says what a model reads of an output, and what its predictions mean. The models are those of
+:mod:`spor_tasks.metrics.judges`, which needs torch; none is loaded by default. :data:`LOADERS` is
 the table of them, by the prefix of their settings in ``--metadata``.
 """
 
@@ -31,26 +31,26 @@ DECIMALS = 4
 
 
 class Model(Protocol):
-    """A model that answers for each item; each metric has its own items and answers."""
+    """A model that predicts for each input; each metric has its own inputs and predictions."""
 
     @property
     def signature(self) -> str:
-        """Everything that can change the answers."""
+        """Everything that can change the predictions."""
 
-    def __call__(self, items: Sequence[Any], /) -> Sequence[Any]:
-        """Return an answer for each item, which does not depend on the others."""
+    def __call__(self, inputs: Sequence[Any], /) -> Sequence[Any]:
+        """Return a prediction for each input, which does not depend on the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned(Metric):
-    """A metric by a model, which reads the items of many outputs together."""
+    """A metric by a model, which reads the inputs of many outputs together."""
 
     name: ClassVar[str]
     scores: ClassVar[tuple[ScoreInfo, ...]]
-    items: ClassVar[Callable[..., Sequence[Any]]]
-    """Returns the items of a sample and an output."""
+    inputs: ClassVar[Callable[..., Sequence[Any]]]
+    """Returns what the model reads of a sample and an output."""
     judgement: ClassVar[Callable[..., Judgement]]
-    """Returns the judgement of a sample, by the answers for its items."""
+    """Returns the judgement of a sample, by the predictions for its inputs."""
 
     option: ClassVar[str] = "--model PATH_OR_NAME"
     """Names its model, for `spor score`."""
@@ -76,13 +76,13 @@ class Learned(Metric):
                 f"the metric {self.name} needs a model",
                 remedy=f"Name one with `--metric {self.name} {self.option}`.",
             )
-        items = [
-            self.items(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)
+        inputs = [
+            self.inputs(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)
         ]
-        answers = iter(self.model([item for of_output in items for item in of_output]))
+        predictions = iter(self.model([each for of_output in inputs for each in of_output]))
         return [
-            self.judgement(sample, [next(answers) for _ in of_output])
-            for sample, of_output in zip(samples, items, strict=True)
+            self.judgement(sample, [next(predictions) for _ in of_output])
+            for sample, of_output in zip(samples, inputs, strict=True)
         ]
 
 
@@ -111,17 +111,17 @@ class Facts(Learned):
     settings = ("format:nli",)
     logged = ("told",)
 
-    def items(self, sample: Sample, output: str) -> list[ClassifierInput]:
+    def inputs(self, sample: Sample, output: str) -> list[ClassifierInput]:
         """Return the output beside each unit."""
         units = sample.units if has_words(output) else ()
         return [(output, _in_words(unit, sample.about("name"))) for unit in units]
 
-    def judgement(self, sample: Sample, answers: Sequence[float]) -> Judgement:
+    def judgement(self, sample: Sample, predictions: Sequence[float]) -> Judgement:
         """Return the share of the units that the output expresses, from 0 to 100.
 
         The details are how likely each unit is expressed, and the indices of those that are not.
         """
-        likely = tuple(round(each, DECIMALS) for each in answers) or (0.0,) * len(sample.units)
+        likely = tuple(round(each, DECIMALS) for each in predictions) or (0.0,) * len(sample.units)
         missing = tuple(i for i, each in enumerate(likely) if each <= THRESHOLD)
         values = {"facts": 100 * (len(likely) - len(missing)) / len(likely)}
         return Judgement(values, {**values, "told": likely, "untold": missing})
@@ -152,13 +152,13 @@ class NliAcc(Learned):
     units = ("columns",)
     scores = (ScoreInfo("nli_acc", "NLI-Acc"),)
 
-    def items(self, sample: Sample, output: str) -> list[Claim]:
+    def inputs(self, sample: Sample, output: str) -> list[Claim]:
         """Return the claim, if it can be read."""
         return [(sample, output)] if _is_readable(sample) and has_words(output) else []
 
-    def judgement(self, sample: Sample, answers: Sequence[float | None]) -> Judgement:
-        """Return 100 if the table entails the output, else 0, and None without an answer."""
-        likely = (answers or (0.0,))[0] if _is_readable(sample) else None
+    def judgement(self, sample: Sample, predictions: Sequence[float | None]) -> Judgement:
+        """Return 100 if the table entails the output, else 0, and None without a prediction."""
+        likely = (predictions or (0.0,))[0] if _is_readable(sample) else None
         is_true = None if likely is None else round(likely, DECIMALS) > THRESHOLD
         values = {"nli_acc": None if is_true is None else 100.0 * is_true}
         return Judgement(values, values)
@@ -189,7 +189,7 @@ class Bleurt(Learned):
     settings = ("text:lower", "detok:moses4134-en")
     needs_texts = True
 
-    def items(self, sample: Sample, output: str) -> list[Pair]:
+    def inputs(self, sample: Sample, output: str) -> list[Pair]:
         """Return the output beside each reference.
 
         Raises:
@@ -197,15 +197,15 @@ class Bleurt(Learned):
         """
         return [(prepared(each), prepared(output.strip())) for each in references_of(sample)]
 
-    def judgement(self, _: Sample, answers: Sequence[float]) -> Judgement:
+    def judgement(self, _: Sample, predictions: Sequence[float]) -> Judgement:
         """Return the mean rating."""
-        values = {"bleurt": round(fmean(answers), DECIMALS)}
+        values = {"bleurt": round(fmean(predictions), DECIMALS)}
         return Judgement(values, values)
 
 
 # --- CompMCTG -------------------------------------------------------------------------------------
 
-AttributeItem: TypeAlias = tuple[DataUnit, str]
+AttributeInput: TypeAlias = tuple[DataUnit, str]
 """An aspect with the requested value, and a text."""
 
 LEAST_WORDS = 10
@@ -222,17 +222,17 @@ class Attributes(Learned):
     scores: ClassVar = accuracies("mctg", ASPECTS)
     logged: ClassVar = ("said",)
 
-    def items(self, sample: Sample, output: str) -> list[AttributeItem]:
+    def inputs(self, sample: Sample, output: str) -> list[AttributeInput]:
         """Return the whole text for each aspect."""
         units = sample.units if has_words(output) else ()
         return [(unit, text_of(sample, output)) for unit in units]
 
-    def judgement(self, sample: Sample, answers: Sequence[str]) -> Judgement:
+    def judgement(self, sample: Sample, predictions: Sequence[str]) -> Judgement:
         """Return a share of the aspects, 0 or 100 to each published one, and the values found."""
         # A value is spelled as it was requested.
         recognized = {
             unit[0]: unit[-1] if value.casefold() == unit[-1].casefold() else value
-            for unit, value in zip(sample.units, answers, strict=False)
+            for unit, value in zip(sample.units, predictions, strict=False)
         }
         values = accuracy_values("mctg", ASPECTS, sample, recognized)
         return Judgement(values, {"mctg_acc": values["mctg_acc"], "said": recognized})
@@ -255,14 +255,14 @@ class TextPerplexity(Learned):
     )
     settings = ("mean:texts", f"least-words:{LEAST_WORDS}")
 
-    def items(self, sample: Sample, output: str) -> list[str]:
+    def inputs(self, sample: Sample, output: str) -> list[str]:
         """Return the whole text, if it is long enough."""
         text = text_of(sample, output)
         return [text] if len(text.split(" ")) >= LEAST_WORDS else []
 
-    def judgement(self, _: Sample, answers: Sequence[float | None]) -> Judgement:
+    def judgement(self, _: Sample, predictions: Sequence[float | None]) -> Judgement:
         """Return the perplexity, None if the text is too short or cannot be read."""
-        values = {"mctg_ppl": answers[0] if answers else None}
+        values = {"mctg_ppl": predictions[0] if predictions else None}
         return Judgement(values, values)
 
 
@@ -285,15 +285,14 @@ class Loader(NamedTuple):
 
 _MACHINE = ("device", "batch_size")
 _CLASSIFIER = ("model", "label", *_MACHINE)
-_READERS = "spor_tasks.metrics.readers"
-_MCTG = "spor_tasks.metrics.mctg_readers"
+_JUDGES = "spor_tasks.metrics.judges.judges"
 LOADERS: Mapping[str, Loader] = {
-    "facts": Loader(f"{_READERS}:facts", _CLASSIFIER),
-    "nli": Loader("spor_tasks.metrics.entailment:load", _CLASSIFIER),
+    "facts": Loader(f"{_JUDGES}:facts", _CLASSIFIER),
+    "nli": Loader(f"{_JUDGES}:nli_acc", _CLASSIFIER),
     "sp": Loader("spor_tasks.metrics.sp_acc:load", ("ranker",)),
-    "bleurt": Loader(f"{_READERS}:bleurt", ("model", *_MACHINE)),
-    "aspects": Loader(f"{_MCTG}:attributes", ("classifiers", *_MACHINE)),
-    "ppl": Loader(f"{_MCTG}:perplexity", ("model", *_MACHINE)),
+    "bleurt": Loader(f"{_JUDGES}:bleurt", ("model", *_MACHINE)),
+    "aspects": Loader(f"{_JUDGES}:attributes", ("classifiers", *_MACHINE)),
+    "ppl": Loader(f"{_JUDGES}:perplexity", ("model", *_MACHINE)),
 }
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 

@@ -16,15 +16,15 @@ from spor_tasks.aspects import named
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.metrics import readers
+from spor_tasks.metrics.judges import judges
 from spor_tasks.metrics.learned import FACTS
 from tests.support.classifiers import save_classifier
-from tests.support.scores import answers_of, judge
+from tests.support.scores import judge, predictions_of
 
 PAIRS = [
     pair
     for number, sample in enumerate(named.load("systematicity", "mini").test.samples[:6])
-    for pair in FACTS.items(sample, " ".join(sample.references[0].split()[: 3 + number]))
+    for pair in FACTS.inputs(sample, " ".join(sample.references[0].split()[: 3 + number]))
 ]
 
 
@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 
 def load(folder, **settings):
-    return readers.facts(str(folder), **{"device": "cpu", **settings})
+    return judges.facts(str(folder), **{"device": "cpu", **settings})
 
 
 def logits(folder, pair):
@@ -58,7 +58,7 @@ def test_a_probability_is_that_of_plain_transformers(tmp_path, labels, config, l
     facts = load(tmp_path, batch_size=5)
     expected = [likely(logits(tmp_path, pair))[-1].item() for pair in PAIRS]
     assert max(expected) - min(expected) > 0.2, "a classifier that says one thing shows nothing"
-    assert answers_of(facts, PAIRS) == pytest.approx(expected, abs=1e-5)
+    assert predictions_of(facts, PAIRS) == pytest.approx(expected, abs=1e-5)
     assert f"|label:{labels[-1]}|" in facts.signature
 
 
@@ -66,11 +66,11 @@ def test_weights_in_half_precision_are_judged_in_full(folder, tmp_path):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     model.half().save_pretrained(tmp_path)
-    found = answers_of(load(tmp_path), PAIRS)
+    found = predictions_of(load(tmp_path), PAIRS)
     model.float().save_pretrained(tmp_path)
     expected = [torch.softmax(logits(tmp_path, pair), dim=0)[1].item() for pair in PAIRS]
     assert found == pytest.approx(expected, abs=1e-6)
-    assert found != answers_of(load(folder), PAIRS)
+    assert found != predictions_of(load(folder), PAIRS)
 
 
 def test_the_signature_depends_on_the_weights_alone(folder, tmp_path):
@@ -88,10 +88,10 @@ def test_long_outputs_lose_their_end(tmp_path, caplog):
     without_output = transformers.AutoTokenizer.from_pretrained(tmp_path)("", unit)
     room = 100 - len(without_output["input_ids"])
     fits, cut = (" ".join("x" * room), unit), ("x " * 300 + "y", unit)
-    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.readers"):
-        whole = answers_of(facts, [fits])
+    with caplog.at_level(logging.WARNING, logger="spor_tasks.metrics.judges"):
+        whole = predictions_of(facts, [fits])
         assert caplog.records == []
-        assert answers_of(facts, [cut, ("x", unit)])[0] == pytest.approx(whole[0], abs=1e-5)
+        assert predictions_of(facts, [cut, ("x", unit)])[0] == pytest.approx(whole[0], abs=1e-5)
     assert [record.args for record in caplog.records] == [
         (1, 2, "outputs and units are longer than", 100)
     ]
@@ -141,7 +141,7 @@ def test_a_folder_without_a_sound_classifier_is_refused(tmp_path, spoil, message
 
 def test_without_torch_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "spor_tasks.metrics.readers")
+    monkeypatch.delitem(sys.modules, "spor_tasks.metrics.judges")
     with pytest.raises(ConfigError, match="not installed: torch") as caught:
-        importlib.import_module("spor_tasks.metrics.readers")
+        importlib.import_module("spor_tasks.metrics.judges")
     assert caught.value.remedy == "Install it with `pip install 'spor-tasks[hf]'`."

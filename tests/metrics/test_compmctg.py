@@ -13,8 +13,8 @@ import torch
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.metrics import mctg_readers
 from spor_tasks.metrics.distinct import DISTINCT
+from spor_tasks.metrics.judges import judges
 from spor_tasks.metrics.learned import Attributes
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column
@@ -51,7 +51,7 @@ def classifiers(printed, tmp_path_factory):
 
 
 def test_accuracies_rounded_as_published(classifiers, printed, rows):
-    metric = mctg_readers.attributes(str(classifiers), device="cpu", batch_size=7)
+    metric = judges.attributes(str(classifiers), device="cpu", batch_size=7)
     samples = [requesting(**row["labels"]) for row in rows]
     judgements = metric.judge(samples, [(row["text"],) for row in rows])
     values = {"sentiment": ["Negative", "Positive"], "pronoun": ["plural", "singular"]}
@@ -67,14 +67,14 @@ def test_accuracies_rounded_as_published(classifiers, printed, rows):
     assert published == {name: rounded[name] for name in rounded.keys() - {"mctg_acc"}}
     assert round(fmean(published.values()), 4) == mean
     assert scores["mctg_acc"] == pytest.approx(100 * 66 / 144)  # 45.833; published are 45.84
-    for aspect, classifier in mctg_readers.aspects(classifiers, "cpu", 16).items():
-        of_texts = classifier.numbers([row["text"] for row in rows])
+    for aspect, classifier in judges.aspects(classifiers, "cpu", 16).items():
+        of_texts = classifier.judge([row["text"] for row in rows])
         for numbers, row in zip(of_texts, rows, strict=True):
             assert numbers == pytest.approx(row["clf"][aspect]["logits"], abs=1e-4)
 
 
 def test_perplexities(tmp_path, printed, rows):
-    metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
+    metric = judges.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu", batch_size=5)
     past = requesting(tense="Past")
     judgements = metric.judge([past] * len(rows), [(row["text"],) for row in rows])
     for each, row in zip(judgements, rows, strict=True):
@@ -94,7 +94,7 @@ def test_an_error_of_a_judges_own_code_names_its_class(tmp_path, monkeypatch):
     def fail(**_):
         raise KeyError("theirs")
 
-    metric = mctg_readers.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu")
+    metric = judges.perplexity(str(save_gpt2(tmp_path, 31)), device="cpu")
     monkeypatch.setattr(metric.model.checkpoint.model, "forward", fail)
     with pytest.raises(ConfigError, match="KeyError: 'theirs'") as error:
         judge(metric, requesting(tense="Past"), "It was a day like any other in the town")
@@ -141,8 +141,8 @@ def test_classes_are_found_by_name_or_in_the_published_order(tmp_path):
     save_bert(tmp_path / "named" / "tense", labels=("PAST", "present"))
     save_bert(tmp_path / "unnamed" / "tense")
     for name, values in (("named", ("Past", "Present")), ("unnamed", ("Present", "Past"))):
-        assert mctg_readers.aspects(tmp_path / name, "cpu", 1)["tense"].values == values
-    metric = mctg_readers.attributes(str(tmp_path / "named"), device="cpu")
+        assert judges.aspects(tmp_path / name, "cpu", 1)["tense"].values == values
+    metric = judges.attributes(str(tmp_path / "named"), device="cpu")
     value = judge(metric, requesting(tense="past"), "was").details["said"]["tense"]
     assert value in {"past", "Present"}  # as requested
     for sample in (requesting(sentiment="Positive"), requesting(tense="Future")):
@@ -161,10 +161,10 @@ def test_folders_without_sound_models_are_refused(tmp_path, printed):
     for name in ("mood", "broken", "lacks", "empty", "none"):
         fault = r"classifier\.dense" if name == "lacks" else None
         with pytest.raises(ConfigError, match=fault) as error:
-            mctg_readers.attributes(str(tmp_path / name), device="cpu")
+            judges.attributes(str(tmp_path / name), device="cpu")
         assert error.value.where
     with pytest.raises(ConfigError) as error:
-        mctg_readers.perplexity(str(tmp_path))
+        judges.perplexity(str(tmp_path))
     assert error.value.remedy
 
 
@@ -211,5 +211,5 @@ def test_words_are_not_logged_but_kept_by_a_copy():
 def test_a_folder_of_classifiers_that_was_being_replaced_is_found(tmp_path):
     (tmp_path / ".found.old").mkdir()
     with pytest.raises(ConfigError, match="has no classifiers"):
-        mctg_readers.aspects(tmp_path / "found", "cpu", 1)
+        judges.aspects(tmp_path / "found", "cpu", 1)
     assert (tmp_path / "found").is_dir()

@@ -1,5 +1,5 @@
 # ruff: noqa: PD011 - the values are not those of pandas
-"""Metrics by models: items and scores; readers of tables and texts against transformers."""
+"""Metrics by models: inputs and scores; judges of tables and texts against transformers."""
 
 import logging
 from functools import cache
@@ -14,13 +14,13 @@ from spor_tasks.core.sample import AttributeValue, Column, Sample, Triple
 from spor_tasks.core.table import Table
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.evaluation.score import metric
-from spor_tasks.metrics import entailment, readers
-from spor_tasks.metrics.entailment import flattened, rows_of
+from spor_tasks.metrics.judges import checkpoints, judges
+from spor_tasks.metrics.judges.encoders import flattened, rows_of
+from spor_tasks.metrics.judges.judges import label_of
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
 from spor_tasks.metrics.parent_totto import prepared
-from spor_tasks.metrics.readers import label_of
 from tests.support.classifiers import save_bert, save_tapas, save_tapex
-from tests.support.scores import answers_of, judge, scores_of, values_of
+from tests.support.scores import judge, predictions_of, scores_of, values_of
 from tests.support.totto import sample
 
 PORT = Triple("Old_Port", "built by", 'A "B" C')
@@ -30,16 +30,16 @@ ROWS = [["oslo ås", "7", "1.5"], ["bergen", "3", ""]]
 
 
 class Fixed:
-    """A model that answers with the same numbers, in order, and keeps what it reads."""
+    """A model that predicts the same numbers, in order, and keeps what it reads."""
 
     signature = "model:fixed"
 
-    def __init__(self, *answers):
-        self.answers, self.items = answers, []
+    def __init__(self, *predictions):
+        self.predictions, self.inputs = predictions, []
 
-    def __call__(self, items):
-        self.items += items
-        return self.answers[: len(items)]
+    def __call__(self, inputs):
+        self.inputs += inputs
+        return self.predictions[: len(inputs)]
 
 
 def about(*units, **context):
@@ -58,7 +58,7 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
 
 
 @pytest.mark.parametrize(
-    ("metric", "sample", "output", "items"),
+    ("metric", "sample", "output", "inputs"),
     [
         (Facts, about(PORT), "A built it.", [("A built it.", "Old Port, built by, A B C")]),
         (Facts, about(FOOD, name="The_Gull"), "It is.", [("It is.", "The Gull, food, Basque")]),
@@ -72,10 +72,10 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
         *((NliAcc, stated(rows=rows), "A city .", []) for rows in ([], [["a", "b", "c", "d"]])),
     ],
 )
-def test_items_of_a_model(metric, sample, output, items):
+def test_inputs_of_a_model(metric, sample, output, inputs):
     model = Fixed(*[0.9] * 9)
     judge(metric(model), sample, output)
-    assert model.items == items
+    assert model.inputs == inputs
 
 
 def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends():
@@ -120,7 +120,7 @@ def test_without_a_model_the_error_names_the_option():
     for judging in (Facts, NliAcc, Bleurt, Attributes, TextPerplexity):
         with pytest.raises(ConfigError, match="needs a model") as error:
             judge(judging(), about(PORT), "Something.")
-        assert f"--judging {judging.name} --" in str(error.value.remedy)
+        assert f"--metric {judging.name} --" in str(error.value.remedy)
 
 
 THREE = "LABEL_0 LABEL_1 LABEL_2"
@@ -177,11 +177,11 @@ def folders(tmp_path_factory):
 
 
 def load(folder, **settings):
-    return entailment.load(str(folder), **{"device": "cpu", **settings})
+    return judges.nli_acc(str(folder), **{"device": "cpu", **settings})
 
 
 def likely(folder, *claims):
-    return answers_of(load(folder), claims)
+    return predictions_of(load(folder), claims)
 
 
 @cache
@@ -202,8 +202,8 @@ def test_batches_change_no_verdict(folders, name):
     assert None not in expected
     assert max(expected) - min(expected) > 0.05, "the answers must differ"
     metric = load(folders[name], batch_size=7)
-    assert answers_of(metric, claims) == pytest.approx(expected, abs=1e-5)
-    assert answers_of(metric, claims[:1]) == pytest.approx(expected[:1], abs=1e-5)
+    assert predictions_of(metric, claims) == pytest.approx(expected, abs=1e-5)
+    assert predictions_of(metric, claims[:1]) == pytest.approx(expected[:1], abs=1e-5)
 
 
 def test_tapas_reads_a_frame_of_texts_and_tapex_lower_case_and_15_tokens_of_a_cell(folders):
@@ -232,7 +232,7 @@ def test_the_ends_of_long_tables_and_outputs_are_cut_with_a_warning(folders, nam
         of_texts = likely(folders[name], (stated(), "ab " * 700), (stated(), "ab " * 700 + "oslo"))
     assert of_tables[0] == of_tables[1]
     assert of_texts[0] == of_texts[1] is not None
-    cuts = [record.args for record in caplog.records if record.name == readers.__name__]
+    cuts = [record.args for record in caplog.records if record.name == checkpoints.__name__]
     expected = [(2, 3, most), (2, 2, most)]
     assert [(each[0], each[1], each[3]) for each in cuts if isinstance(each, tuple)] == expected
     for columns in (200, 300) if name == "tapas" else ():  # it cannot read such wide tables
@@ -289,7 +289,7 @@ def test_ratings_are_those_of_transformers_whatever_the_batch(tmp_path):
     assert max(expected) - min(expected) > 0.05
     samples = [each for each, _ in RATINGS]
     for size in (1, 32):
-        metric = readers.bleurt(str(folder), device="cpu", batch_size=size)
+        metric = judges.bleurt(str(folder), device="cpu", batch_size=size)
         judgements = metric.judge(samples, [(text,) for _, text in RATINGS])
         ratings = [each.details["bleurt"] for each in judgements]
         assert ratings == pytest.approx(expected, abs=1e-4)
@@ -298,4 +298,4 @@ def test_ratings_are_those_of_transformers_whatever_the_batch(tmp_path):
     assert [score.name for score in scores] == ["bleurt", "bleurt_overlap", "bleurt_nonoverlap"]
     assert [score.n for score in scores] == [4, 2, 1]
     with pytest.raises(ConfigError, match="2 numbers for a pair"):
-        readers.bleurt(str(save_bert(tmp_path / "bert")), device="cpu")
+        judges.bleurt(str(save_bert(tmp_path / "bert")), device="cpu")

@@ -74,13 +74,13 @@ def asked(monkeypatch, tmp_path):
 
 
 def test_training_and_classifiers_run_no_code(make, marker):
-    from spor_tasks.metrics import readers  # as it is imported where it is used
+    from spor_tasks.metrics.judges import judges  # as it is imported where it is used
 
     own = make("own")
     with pytest.raises(ConfigError, match="needs code of its own, which is not run unless"):
         load_base(ModelConfig(str(own)))
     with pytest.raises(ConfigError, match="cannot be loaded"):
-        readers.facts(str(own))
+        judges.facts(str(own))
     assert type(load_base(ModelConfig(str(make("llama")))).model) is transformers.LlamaForCausalLM
     assert not marker.exists()
 

@@ -14,15 +14,15 @@ import pytest
 
 @dataclass
 class Judge:
-    """A model that answers each item with what a function says, and remembers the batches."""
+    """A model that predicts for each input what a function says, and remembers the batches."""
 
-    answer: Callable[[Any], Any]
+    predict: Callable[[Any], Any]
     signature: str = "model:invented"
     asked: list[list[Any]] = field(default_factory=list)
 
-    def __call__(self, items):
-        self.asked.append([*items])
-        return [self.answer(item) for item in items]
+    def __call__(self, inputs):
+        self.asked.append([*inputs])
+        return [self.predict(each) for each in inputs]
 
 
 def share_of_words(pair):

@@ -15,10 +15,10 @@ def judge(metric, sample, *outputs):
     return judgement
 
 
-def answers_of(metric, items):
-    """Return the answers of a metric's model."""
+def predictions_of(metric, inputs):
+    """Return the predictions of a metric's model."""
     assert metric.model
-    return metric.model(items)
+    return metric.model(inputs)
 
 
 def values_of(metric, sample, judgement, names=None):

@@ -11,7 +11,7 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import YELP
-from spor_tasks.metrics import mctg_readers
+from spor_tasks.metrics.judges import judges
 from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert
 from tests.support.rows import write_rows
@@ -52,7 +52,7 @@ def test_what_is_trained_is_what_the_metric_takes(tmp_path, capsys):
     settings += ["micro_batch=5"]  # a step is read in parts
     assert __main__.main([*command, "--aspect", "tense", "pronoun", *settings]) == 0
     assert capsys.readouterr().out.count("dev accuracy 100.00") == 2
-    metric = mctg_readers.attributes(str(out), device="cpu")
+    metric = judges.attributes(str(out), device="cpu")
     wanted = (AttributeValue("pronoun", "plural"), AttributeValue("tense", "Past"))
     sample = Sample("0", "yelp", wanted, ())
     (judgement,) = metric.judge([sample], [("We went out, bad!",)])
@@ -83,7 +83,7 @@ def test_any_base_can_be_tuned(samples, tmp_path):
     base = save_bert(tmp_path / "base", labels=("A", "B", "C"))
     config = ClassifierConfig(base=str(base), epochs={"tense": 1}, batch_size={"tense": 64})
     (made,) = train(samples, tmp_path / "out", config=config)
-    read = mctg_readers.aspects(made.folder.parent, "cpu", 8)["tense"]
+    read = judges.aspects(made.folder.parent, "cpu", 8)["tense"]
     assert read.values == ("Present", "Past")
     with pytest.raises(ConfigError):
         train(samples, tmp_path / "out", "pronoun", config=config)  # which the epochs lack
