@@ -170,41 +170,31 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
     number, line = next(numbered, (1, b""))
     rows: Iterable[tuple[str, Any]]
     if begins_list([line]):
-        items = _parse_list(chain([line], (more for _, more in numbered)), f"{where}:{number}")
+        content = bytearray(line)
+        while len(content) <= LIST_BYTES and (more := next(numbered, None)):
+            content += more[1]
+        items = _loads(content, f"{where}:{number}", LIST_BYTES)
         rows = ((f"{where}, row {n}", item) for n, item in enumerate(items, start=1))
     else:
         filled = chain([(number, line)] if line else [], numbered)
-        rows = ((place := f"{where}:{n}", _parse(line, place)) for n, line in filled)
+        rows = ((place := f"{where}:{n}", _loads(line, place, ROW_BYTES)) for n, line in filled)
     for place, row in rows:
         if not isinstance(row, dict):
             raise CorpusError("is not a JSON object", where=place)
         yield place, row
 
 
-def _parse_list(lines: Iterable[bytes], where: str) -> Any:
-    content = bytearray()
-    for line in lines:
-        content += line
-        if len(content) > LIST_BYTES:
-            raise CorpusError(
-                f"begins a list of more than {LIST_BYTES:,} bytes",
-                where=where,
-                remedy="Write a row a line: `jq -c '.[]' LIST` makes lines of a list.",
-            )
-    return _loads(content, where)
-
-
-def _parse(line: bytes, where: str) -> Any:
-    if len(line) > ROW_BYTES:
+def _loads(content: bytes | bytearray, where: str, most: int) -> Any:
+    """Return the JSON value of a row, or of a whole list, of at most so many bytes."""
+    if len(content) > most:
+        a_list = most == LIST_BYTES
         raise CorpusError(
-            f"is longer than {ROW_BYTES:,} bytes",
+            f"{'begins a list of more' if a_list else 'is longer'} than {most:,} bytes",
             where=where,
-            remedy="Check that the file is JSON Lines, one sample per line.",
+            remedy="Write a row a line: `jq -c '.[]' LIST` makes lines of a list."
+            if a_list
+            else "Check that the file is JSON Lines, one sample per line.",
         )
-    return _loads(line, where)
-
-
-def _loads(content: bytes | bytearray, where: str) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -263,7 +253,13 @@ def read_lines(path: Path) -> Generator[bytes]:
     """
     place, number = name_of(path), 0
     try:
-        with _open_stream(path) as file:
+        with (
+            open(0, "rb", closefd=False)
+            if path == STANDARD_INPUT
+            else path.open("rb")
+            if str(path).startswith(_PIPES)
+            else open_file(path)
+        ) as file:
             number = 1
             plain = gzip.GzipFile(fileobj=file) if file.peek(2).startswith(_GZIP) else file
             for line in iter(partial(plain.readline, ROW_BYTES + 1), b""):
@@ -272,12 +268,6 @@ def read_lines(path: Path) -> Generator[bytes]:
     except (OSError, EOFError, zlib.error) as error:
         where = f"{place}:{number}" if number else place
         raise CorpusError(f"cannot be read: {error}", where=where) from error
-
-
-def _open_stream(path: Path) -> BufferedReader:
-    if path == STANDARD_INPUT:
-        return open(0, "rb", closefd=False)
-    return path.open("rb") if str(path).startswith(_PIPES) else open_file(path)
 
 
 @contextmanager

@@ -53,8 +53,12 @@ def replace_files(folder: Path, files: Mapping[str, bytes], outdated: Iterable[s
                 _link(folder / _SHOWN, _NEW, folder)  # the moment
                 _sync(folder)
             else:
-                for name in names:
-                    _replace(folder, name)
+                for place, new in ((folder / name, folder / _NEW / name) for name in names):
+                    if new.exists():
+                        place.parent.mkdir(parents=True, exist_ok=True)
+                        new.replace(place)
+                    else:
+                        place.unlink(missing_ok=True)
         finally:
             try:
                 _settle(folder)
@@ -121,15 +125,6 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _replace(folder: Path, name: str) -> None:
-    new, place = folder / _NEW / name, folder / name
-    if new.exists():
-        place.parent.mkdir(parents=True, exist_ok=True)
-        new.replace(place)
-    else:
-        place.unlink(missing_ok=True)
 
 
 def _settle(folder: Path) -> None:

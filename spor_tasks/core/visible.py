@@ -16,11 +16,10 @@ def visible(what: object, *, keep: str = "") -> str:
     if text.isprintable():
         return text
     return "".join(
-        char if char in keep or unicodedata.category(char) not in _UNSEEN else _code(char)
+        char
+        if char in keep or unicodedata.category(char) not in _UNSEEN
+        else f"\\u{ord(char):04x}"
+        if ord(char) < 0x10000
+        else f"\\U{ord(char):08x}"
         for char in text
     )
-
-
-def _code(char: str) -> str:
-    number = ord(char)
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"

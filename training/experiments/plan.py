@@ -21,7 +21,7 @@ from spor_tasks.core.files import read_text
 from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
 from training.config import TrainingConfig, parse_config
-from training.experiments.experiment import Experiment, ModelEntry, SetsEntry, ShownModel
+from training.experiments.experiment import Experiment, SetsEntry
 from training.settings import read_settings, read_yaml
 
 
@@ -121,57 +121,47 @@ def choose(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
 
 def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
     """Yield a cell of each model, seed, sets and arm, and of each untuned model and sets."""
-    decoding = experiment.evaluation.decoding
+    evaluation = experiment.evaluation
     sets: list[tuple[SetSpec, tuple[str, ...], tuple[str, ...]]] = []
     for entry in experiment.sets:
-        tasks = _named_tasks(entry)
+        tasks = tuple(file.name for file in task_files.find(entry.tasks))
         for spec in _specs(entry):
-            own = spec.task_name(decoding=decoding if decoding in spec.decodings else None)
+            has_so = evaluation.decoding in spec.decodings
+            own = spec.task_name(decoding=evaluation.decoding if has_so else None)
             sets.append((spec, _arms(entry, spec), tasks or (own,)))
-    untuned = (None,) if experiment.untuned else ()
-    for model, seed in itertools.product(experiment.models, (*experiment.seeds, *untuned)):
-        for spec, arms, tasks in sets:
-            for training in (None,) if seed is None else ((arm, seed) for arm in arms):
-                yield _trained(experiment, model, spec, tasks, training)
-
-
-def _trained(
-    experiment: Experiment,
-    model: ModelEntry,
-    spec: SetSpec,
-    tasks: tuple[str, ...],
-    training: tuple[str, int] | None,
-) -> Cell:
-    """Return the cell of a training, by arm and seed; None is the base as it is."""
-    sets = spec.trained_on if training else spec.split_of or spec.trained_on
-    arm, seed = training or (named.find(*sets).arms[0], 0)
-    name = _name(model.name, sets, f"{arm}-{seed}" if training else "untuned")
-    folder = experiment.folder / name
-    settings = {f"data.{key}": value for key, value in sets._asdict().items()}
-    settings |= {"data.arm": arm, "optimization.seed": seed, "output": str(folder / "adapter")}
-    config = parse_config(
-        read_text(model.config) if model.config else "{}",
-        (
-            *experiment.overrides,
-            *model.overrides,
-            *(f"{key}={json.dumps(value)}" for key, value in settings.items()),
-        ),
-        where=str(model.config or "models"),
-    )
-    loaded = config if training else config.model
-    dtype = experiment.evaluation.dtype or config.model.dtype
-    return Cell(
-        *(name, folder, sets, tasks),
-        arguments={**loaded.arguments, "dtype": dtype},
-        options={"limit": experiment.evaluation.limit},
-        training=config if training else None,
-        metadata=_limited(experiment),
-        threads=experiment.evaluation.threads or config.optimization.threads,
-    )
-
-
-def _name(model: str, sets: SetName, last: str) -> str:
-    return "/".join((model, "-".join(filter(None, sets)), last))
+    seeds = (*experiment.seeds, *((None,) if experiment.untuned else ()))
+    for model, seed, (spec, arms, tasks) in itertools.product(experiment.models, seeds, sets):
+        trained_on = spec.trained_on
+        if seed is None:  # the base as it is, whose config is that of any training
+            trained_on = spec.split_of or spec.trained_on
+            arms = named.find(*trained_on).arms[:1]  # noqa: PLW2901
+        for arm in arms:
+            name = _name(model.name, trained_on, "untuned" if seed is None else f"{arm}-{seed}")
+            folder = experiment.folder / name
+            settings = {f"data.{key}": value for key, value in trained_on._asdict().items()}
+            settings |= {"data.arm": arm, "optimization.seed": seed or 0}
+            settings["output"] = str(folder / "adapter")
+            config = parse_config(
+                read_text(model.config) if model.config else "{}",
+                (
+                    *experiment.overrides,
+                    *model.overrides,
+                    *(f"{key}={json.dumps(value)}" for key, value in settings.items()),
+                ),
+                where=str(model.config or "models"),
+            )
+            loaded = config.model if seed is None else config
+            yield Cell(
+                name,
+                folder,
+                trained_on,
+                tasks,
+                arguments={**loaded.arguments, "dtype": evaluation.dtype or config.model.dtype},
+                options={"limit": evaluation.limit},
+                training=None if seed is None else config,
+                metadata=_limited(experiment),
+                threads=evaluation.threads or config.optimization.threads,
+            )
 
 
 def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
@@ -180,43 +170,41 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     Raises:
         ConfigError: sets of `in_context.sets` have no such tasks.
     """
-    settings, available = experiment.in_context, set(task_files.names())
+    settings, evaluation = experiment.in_context, experiment.evaluation
+    available = set(task_files.names())
     for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
-        for spec in _specs(entry):
-            for arm in _arms(entry, spec):
-                task = spec.task if spec.split_of else spec.task_name(arm)
-                if task in available:
-                    yield _shown(experiment, model, spec, arm, task)
-                elif settings.sets:
+        shown = ((spec, arm) for spec in _specs(entry) for arm in _arms(entry, spec))
+        for sets, arm in shown:
+            task = sets.task if sets.split_of else sets.task_name(arm)
+            if task not in available:
+                if settings.sets:
                     raise ConfigError(
                         f"in_context.sets needs the task {task}, which does not exist",
                         remedy="`spor tasks list` lists all tasks.",
                     )
-
-
-def _shown(experiment: Experiment, model: ShownModel, spec: SetSpec, arm: str, task: str) -> Cell:
-    settings, name = experiment.in_context, _name(model.name, spec.name, f"shown-{arm}")
-    facts = {"prompt_style": settings.prompt_style, "split": named.split_name(spec)}
-    return Cell(
-        *(name, experiment.folder / name, spec.name, (task,)),
-        arguments={**model.arguments, "dtype": experiment.evaluation.dtype or model.dtype},
-        options={
-            "limit": experiment.evaluation.limit,
-            "num_fewshot": settings.shots,
-            "apply_chat_template": settings.chat_template,
-        },
-        metadata={key: value for key, value in facts.items() if value} | _limited(experiment),
-        threads=experiment.evaluation.threads or 1,
-    )
+                continue
+            name = _name(model.name, sets.name, f"shown-{arm}")
+            facts = {"prompt_style": settings.prompt_style, "split": named.split_name(sets)}
+            yield Cell(
+                name,
+                experiment.folder / name,
+                sets.name,
+                (task,),
+                arguments={**model.arguments, "dtype": evaluation.dtype or model.dtype},
+                options={
+                    "limit": evaluation.limit,
+                    "num_fewshot": settings.shots,
+                    "apply_chat_template": settings.chat_template,
+                },
+                metadata={key: value for key, value in facts.items() if value}
+                | _limited(experiment),
+                threads=evaluation.threads or 1,
+            )
 
 
 def _limited(experiment: Experiment) -> dict[str, Any]:
     """Return the setting by which a limit takes samples from the whole test set."""
     return {"limit_evenly": True} if experiment.evaluation.limit else {}
-
-
-def _named_tasks(entry: SetsEntry) -> tuple[str, ...]:
-    return tuple(file.name for file in task_files.find(entry.tasks))
 
 
 def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
@@ -243,3 +231,7 @@ def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
                 remedy=f"Its arms are {' and '.join(spec.arms)}.",
             )
     return entry.arms or spec.arms
+
+
+def _name(model: str, sets: SetName, last: str) -> str:
+    return "/".join((model, "-".join(filter(None, sets)), last))
