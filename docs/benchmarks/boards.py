@@ -12,8 +12,8 @@ import numpy as np
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN
 from spor_tasks.report.leaderboard import LEVEL, holm
-from spor_tasks.results.clusters import Clusters
-from spor_tasks.results.variances import Systems, p_of
+from spor_tasks.results import stats
+from spor_tasks.results.stats import Clusters
 
 BOARDS = 2_000
 SYSTEMS, SEEDS, SPREADS = (2, 5, 10, 20), (2, 3, 5), (0.0, 0.5, 1.0, 3.0)
@@ -66,9 +66,8 @@ def board(
 def differences(systems: list[list[Column]], clusters: Clusters) -> tuple[list[float], list[float]]:
     """Return Holm's p of each pair as boards have it, and without their floor."""
     pairs = np.array([*combinations(range(len(systems)), 2)])
-    measured = Systems.of(systems, clusters, many=True)
-    value, variances = measured.compared(pairs)
-    return holm(measured.tested(pairs)[1]), holm(p_of(value, *variances.errors()))
+    values, variances = stats.differences(systems, clusters, pairs, many=True)
+    return holm(variances.p(values, many=True)), holm(variances.p(values))
 
 
 def share(found: list[bool]) -> str:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from spor_tasks.results.variances import Variances, detectable
+from spor_tasks.results.stats import Variances, detectable
 
 DEVIATIONS = {
     "systematicity, WebNLG, PARENT": (29, 2360),

@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.corpora.embedded.attributes import PREFIXES, REPEATS, SPACE
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column
-from spor_tasks.results.clusters import clusters_of
+from spor_tasks.results.stats import clusters_of
 from tests.support.scores import interval
 
 RUNS = 120  # over all splits

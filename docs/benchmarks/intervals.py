@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import stats as scipy_stats
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN, Numbers
 from spor_tasks.metrics.totto import _CORPUS_BLEU
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import freedom_of
+from spor_tasks.results import stats
+from spor_tasks.results.stats import freedom_of
 
 TRIALS = 500
 ORDERS = np.arange(1, 5)
@@ -73,10 +73,10 @@ def missed(how: Lengths, trials: int) -> tuple[float, float]:
     clusters, outside = np.arange(how.outputs), np.zeros(2)
     for _ in range(trials):
         column = bleu_column(rng, drawn(rng, how))
-        found = statistics.estimate([[column]], clusters)
+        found = stats.estimate([[column]], clusters)
         if found is None or found.interval is None:
             raise ValueError("outputs without an interval")
-        reach = stats.t.ppf(0.975, [how.outputs - 1, freedom_of(clusters, column.shares)])
+        reach = scipy_stats.t.ppf(0.975, [how.outputs - 1, freedom_of(clusters, column.shares)])
         for number, factor in enumerate(reach / reach[1]):
             ends = (found.interval.low, found.interval.high)
             low, high = (found.value + factor * (end - found.value) for end in ends)
@@ -106,13 +106,13 @@ def compared(pair: Callable[[np.random.Generator, int], Pair], count: int) -> st
     without = missing = contrary = former_missing = former_contrary = 0
     for _ in range(TRIALS):
         one, other, true = pair(rng, count)
-        found = statistics.difference(one, other, clusters, SCALE)
+        found = stats.difference(one, other, clusters, SCALE)
         if found is None or found.p is None:
             raise ValueError("the systems have no common samples")
         is_called = found.p < 0.05
-        wider = stats.t.ppf(0.975, count - 1) / stats.norm.ppf(0.975)
-        scores = statistics.resampled_scores([one, other], clusters)
-        ends = statistics.percentile_interval(scores[:, 0] - scores[:, 1]) or (math.nan, math.nan)
+        wider = scipy_stats.t.ppf(0.975, count - 1) / scipy_stats.norm.ppf(0.975)
+        scores = stats.resampled_scores([one, other], clusters)
+        ends = stats.percentile_interval(scores[:, 0] - scores[:, 1]) or (math.nan, math.nan)
         low, high = (found.value + wider * (end - found.value) for end in ends)
         former_missing += not low <= true <= high
         former_contrary += is_called != (not low <= 0 <= high)

@@ -12,9 +12,8 @@ import numpy as np
 from docs.benchmarks.measure import seconds, show
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import Clusters
-from spor_tasks.results.variances import Systems, detectable, p_of
+from spor_tasks.results import stats
+from spor_tasks.results.stats import Clusters, detectable
 from tests.support.scores import interval
 
 N = 2000
@@ -47,7 +46,7 @@ def time() -> None:
         ("bootstrap of a mean of means", lambda: interval(by_size, clusters)),
         (
             "approximate randomization",
-            lambda: statistics.randomization_p_values([(one, other)], clusters),
+            lambda: stats.randomization_p_values([(one, other)], clusters),
         ),
     ):
         took = seconds(work, 3)
@@ -57,14 +56,14 @@ def time() -> None:
         levels = np.linspace(0, spread, 100)
         columns = [Column.of([*(items + level + rng.normal(0, 15, N))]) for level in levels]
         pairs = [*combinations(columns, 2)]
-        took = seconds(partial(statistics.randomization_p_values, pairs, clusters))
+        took = seconds(partial(stats.randomization_p_values, pairs, clusters))
         show(f"100 systems over {spread} points, {len(pairs):,} pairs", f"{took:.1f} s")
 
 
 def of_means(systems: Sequence[Sequence[Column]], clusters: Clusters, seed: int) -> float:
     """Test the means over runs, by samples alone."""
     pair = tuple(Column.of([*np.mean([run.each for run in runs], axis=0)]) for runs in systems)
-    (p,) = statistics.randomization_p_values([pair], clusters, seed=seed, resamples=400)
+    (p,) = stats.randomization_p_values([pair], clusters, seed=seed, resamples=400)
     return p
 
 
@@ -77,7 +76,7 @@ def with_signs(systems: Sequence[Sequence[Column]], clusters: Clusters, seed: in
 
 def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters, _: int) -> float:
     """Test with the variance of runs and clusters, as reports do."""
-    found = statistics.over_runs(systems, clusters)
+    found = stats.over_runs(systems, clusters)
     return 1.0 if found is None else found.p
 
 
@@ -164,8 +163,8 @@ def alike_in_clusters(
 
 def p_over_clusters(pair: Sequence[Sequence[Column]], clusters: Clusters, many: bool) -> float:  # noqa: FBT001
     """Test with one of the variances over clusters, without the floor of boards."""
-    value, variances = Systems.of(pair, clusters, many=many).compared(np.array([[0, 1]]))
-    return float(p_of(value, *variances.errors())[0])
+    values, variances = stats.differences(pair, clusters, many=many)
+    return float(variances.p(values)[0])
 
 
 def power() -> None:
@@ -183,7 +182,7 @@ def power() -> None:
         variances, stated, found = [], [], []
         for _ in range(TRIALS):
             arms = equal_arms(rng, (seeds, seeds), clusters, between, 20.0)
-            if (estimate := statistics.estimate(arms, clusters)) and estimate.variances:
+            if (estimate := stats.estimate(arms, clusters)) and estimate.variances:
                 variances.append(estimate.variances)
         for start in range(0, len(variances) - models + 1, models):
             difference = detectable(variances[start : start + models])
@@ -206,7 +205,7 @@ def power() -> None:
 def _p(systems: Sequence[Sequence[Column]], clusters: Clusters) -> float:
     if len(systems[0]) > 1:
         return over_runs(systems, clusters, 0)
-    return statistics.randomization_p_values([(systems[0][0], systems[1][0])], clusters)[0]
+    return stats.randomization_p_values([(systems[0][0], systems[1][0])], clusters)[0]
 
 
 def equal_arms(

@@ -14,8 +14,8 @@ from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core.sample import Names, Sample, SetName
 from spor_tasks.metrics.parent import PARENT
 from spor_tasks.metrics.tally import Column
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import Clusters, clusters_of, count_of
+from spor_tasks.results import stats
+from spor_tasks.results.stats import Clusters, clusters_of, count_of
 from spor_tasks.text.gpt2 import tokenizer
 from spor_tasks.twins import CORPORA
 
@@ -71,7 +71,7 @@ def left_out(names: Sequence[Names], clusters: Clusters, effect: float) -> float
     for _ in range(TRIALS):
         effects = dict(zip(all_names, rng.normal(0, effect, len(all_names)), strict=True))
         values = [fmean(effects[each] for each in of) + rng.normal(0, 20) for of in names]
-        result = statistics.estimate([[Column.of(values)]], clusters)
+        result = stats.estimate([[Column.of(values)]], clusters)
         found += bool(
             result and result.interval and not result.interval.low <= 0 <= result.interval.high
         )

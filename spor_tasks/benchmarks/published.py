@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from spor_tasks.core.sample import SetName
 from spor_tasks.results.rows import Cell, Comparison
-from spor_tasks.results.statistics import Estimate
+from spor_tasks.results.stats import Estimate
 
 _NO_VALUE = "not published"
 

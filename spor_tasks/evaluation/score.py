@@ -27,10 +27,9 @@ from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import with_groups
 from spor_tasks.metrics.tally import Column, ScoreValue, Tally
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import Clusters, clusters_of, common, count_of
+from spor_tasks.results import stats
 from spor_tasks.results.evidence import scale_of
-from spor_tasks.results.statistics import Estimate
+from spor_tasks.results.stats import Clusters, Estimate, clusters_of, common, count_of
 from spor_tasks.text import filters as known_filters
 
 _FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
@@ -136,7 +135,7 @@ def score(
         ends = _ends(each, column, clusters[outputs]) if intervals else None
         scores.append(replace(column.score(each, f"{signature}|{signed}"), interval=ends))
     differences = {
-        each: statistics.difference(
+        each: stats.difference(
             scored[each].column, theirs.column, clusters[theirs.outputs], scale_of(each)
         )
         for each, theirs in compared.items()
@@ -248,6 +247,6 @@ def _described(row: Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
 
 def _ends(score: str, column: Column, clusters: Clusters) -> tuple[float, float] | None:
     (scored,), clusters = common([column], clusters)
-    estimate = statistics.estimate([[scored]], clusters, scale_of(score))
+    estimate = stats.estimate([[scored]], clusters, scale_of(score))
     interval = estimate and estimate.interval
     return (interval.low, interval.high) if interval else None

@@ -20,6 +20,7 @@ Value: TypeAlias = float | tuple[float, ...] | None
 """What an output adds to a score, as it is logged; None is no verdict."""
 
 _STEP = 1e-4  # by which a jackknife changes the weight of a part
+_MOST_GROUPS = 1_000
 _AT_ONCE = 256  # outputs that a jackknife weighs together, to bound its memory
 
 
@@ -40,8 +41,9 @@ class Totals(ABC):
     def statistics(self, values: Sequence[Value]) -> Numbers:
         """Return the statistics of each value, of shape (values, k); no verdict is a row of NaN.
 
-        ``k`` is 1 or more. It may depend on the values only where there are :meth:`weights`: any
-        other score is tested by exchanging the statistics of two systems, column by column.
+        ``k`` is 1 or more. Two systems are tested by exchanging their statistics of the same
+        outputs, column by column. So a column means the same for both; the last ones may be missing
+        where they would hold zeros only.
 
         Raises:
             TypeError, ValueError: a value is not one of such a score.
@@ -54,14 +56,6 @@ class Totals(ABC):
     def joined(self, parts: Sequence[Numbers]) -> Numbers:
         """Return the statistics of the outputs of several splits together."""
         return np.concatenate(parts)
-
-    def weights(self, totals: Numbers) -> Numbers | None:  # noqa: ARG002 - for subclasses
-        """Return the weights of a score that is a weighted sum of totals, of shape (k,).
-
-        Two systems that exchange outputs must have the same weights, so these may depend only on
-        what is equal for all systems, such as the number of outputs. None is any other score.
-        """
-        return None
 
     def sizes(self, statistics: Numbers) -> Numbers:
         """Return how much each output counts in the score, to a factor; here all count alike."""
@@ -154,9 +148,6 @@ class _Mean(Ratio):
     def statistics(self, values: Sequence[Value]) -> Numbers:
         numbers = np.array(values, float).reshape(len(values))
         return np.stack([numbers, np.where(np.isnan(numbers), np.nan, 1)], axis=1)
-
-    def weights(self, totals: Numbers) -> Numbers:
-        return np.array([1 / max(totals[1], 1), 0])
 
 
 class _CountedMean(_Mean):
@@ -251,14 +242,6 @@ class GapOfSame(Totals):
             result: Numbers = (shares * (first - second)).sum(axis=-1) / shares.sum(axis=-1)
         return result
 
-    def weights(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
-        _, _, shares = self._compared(totals)
-        weights = np.zeros(len(totals))
-        weights[::4] = shares / np.maximum(1, totals[1::4])
-        weights[2::4] = -(shares > 0).astype(float)
-        weights /= max(1, shares.sum())
-        return weights
-
     def joined(self, parts: Sequence[Numbers]) -> Numbers:
         """Return the statistics, in which each split has columns of its own."""
         width, start, rows = sum(part.shape[1] for part in parts), 0, []
@@ -293,11 +276,16 @@ class _GroupMeans(Totals):
     """
 
     def statistics(self, values: Sequence[Value]) -> Numbers:
-        """Return the number, and a one, each in the two columns of its group."""
+        """Return the number, and a one, each in the two columns of its group.
+
+        A group has the same columns whatever other groups there are.
+        """
         groups, numbers = as_rows(values, 2).T
         present = np.flatnonzero(~np.isnan(numbers))
-        kinds, codes = np.unique(groups[present], return_inverse=True)
-        statistics = np.full((len(values), 2 * max(1, len(kinds))), np.nan)
+        if not np.isin(groups[present], np.arange(_MOST_GROUPS)).all():
+            raise ValueError(f"a group must be a whole number below {_MOST_GROUPS}")
+        codes = groups[present].astype(np.int64)
+        statistics = np.full((len(values), 2 * (1 + codes.max(initial=0))), np.nan)
         statistics[present] = 0
         statistics[present, 2 * codes] = numbers[present]
         statistics[present, 2 * codes + 1] = 1
@@ -312,13 +300,6 @@ class _GroupMeans(Totals):
             result: Numbers = sums / (counts > 0).sum(axis=-1)
         return result
 
-    def weights(self, totals: Numbers) -> Numbers:
-        """Return for each group's sum one over its count and over the number of groups."""
-        weights = np.zeros(len(totals))
-        counts = totals[1::2]
-        np.divide(1, (counts > 0).sum() * counts, out=weights[::2], where=counts > 0)
-        return weights
-
     def sizes(self, statistics: Numbers) -> Numbers:
         counts = statistics[:, 1::2]
         totals = np.broadcast_to(counts.sum(axis=0), counts.shape)
@@ -332,12 +313,12 @@ class _GroupMeans(Totals):
         the number of groups, with s the sample standard deviation and n the size of each.
         """
         statistics = self.statistics(values)
-        variances = []
+        variances = list[float]()
         for numbers, counts in zip(statistics.T[::2], statistics.T[1::2], strict=True):
             of_group = numbers[counts > 0].tolist()
-            n = len(of_group)
-            variances.append(variance(of_group) / n if n > 1 else math.nan)
-        return math.sqrt(math.fsum(variances)) / len(variances)
+            if n := len(of_group):
+                variances.append(variance(of_group) / n if n > 1 else math.nan)
+        return math.sqrt(math.fsum(variances)) / len(variances) if variances else math.nan
 
 
 MEAN = _Mean()

@@ -30,7 +30,7 @@ from spor_tasks.results.evidence import interval
 from spor_tasks.results.grid import full_title, interval_text
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run, RunKey
-from spor_tasks.results.statistics import RESAMPLES
+from spor_tasks.results.stats import RESAMPLES
 
 KIND = "export"
 """The kind of problems with what is published."""

@@ -20,7 +20,7 @@ from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.document import html_text
 from spor_tasks.results.grid import label, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.statistics import Interval
+from spor_tasks.results.stats import Interval
 
 _INK = "currentColor"
 _MOST_ROWS = 60  # that a plot can have and be read

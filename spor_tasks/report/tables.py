@@ -6,7 +6,7 @@ from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.results.benchmarks import benchmark, grids
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.statistics import Interval
+from spor_tasks.results.stats import Interval
 
 LEGEND = (
     "Scores are means over training seeds. [low, high] is a 95 % interval: for one run a bootstrap "

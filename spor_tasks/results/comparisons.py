@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spor_tasks.results import evidence
-from spor_tasks.results.clusters import freedom_of
 from spor_tasks.results.evidence import (
     FEW_CLUSTERS,
     FEWEST_CLUSTERS,
@@ -19,9 +18,8 @@ from spor_tasks.results.evidence import (
 )
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
-from spor_tasks.results.statistics import Estimate
+from spor_tasks.results.stats import Estimate, Variances, detectable, freedom_of
 from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
-from spor_tasks.results.variances import Variances, detectable
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""

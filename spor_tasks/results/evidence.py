@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column, Tally
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import Clusters, clusters_of, common
+from spor_tasks.results import stats
 from spor_tasks.results.declared import Declared
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import SampleFile, find
-from spor_tasks.results.statistics import Estimate, Interval, Scale
-from spor_tasks.results.variances import Systems
+from spor_tasks.results.stats import (
+    Clusters,
+    Estimate,
+    Interval,
+    Scale,
+    clusters_of,
+    common,
+)
 
 FEWEST_CLUSTERS = 30
 """A difference on fewer clusters of samples has no mark: its interval and p are too bold."""
@@ -122,7 +127,7 @@ def resampled(runs: Sequence[Run]) -> Iterator[Run]:
     drawn = {}  # an iterator over the columns of all runs on the same samples, in their order
     for ids, same in by_samples.items():
         columns = [column for logged in same for column in logged.columns.values()]
-        drawn[ids] = iter(statistics.resampled_scores(columns, same[0].clusters).T)
+        drawn[ids] = iter(stats.resampled_scores(columns, same[0].clusters).T)
     for run in runs:
         if (logged := run.logged) and logged.columns:
             of_run = {metric: next(drawn[logged.ids]) for metric in logged.columns}
@@ -151,7 +156,7 @@ def estimate(metric: str, *systems: Sequence[Run]) -> Estimate | None:
     runs = [run for system in systems for run in system]
     if not (samples := same_samples(runs, metric)):
         return None
-    return statistics.estimate(
+    return stats.estimate(
         [_columns(system, metric) for system in systems],
         samples.clusters,
         scale_of(metric),
@@ -200,8 +205,8 @@ def compare(pairs: Sequence[SystemPair], *, of_board: bool = False) -> list[Comp
     """Return for each pair the test that its systems do not differ.
 
     If a system has several runs, this is the test of
-    :meth:`~spor_tasks.results.variances.Systems.tested`, which accounts for the variation between
-    runs, otherwise :func:`~spor_tasks.results.statistics.randomization_p_values`. The pairs
+    :meth:`~spor_tasks.results.stats.Variances.p`, which accounts for the variation between
+    runs, otherwise :func:`~spor_tasks.results.stats.randomization_p_values`. The pairs
     ``of_board`` are tested as many, and only where a difference could have a mark.
     """
     found: list[Compared] = []
@@ -230,7 +235,7 @@ def _randomized(pairs: Sequence[SystemPair]) -> Iterator[Compared]:
     for one, other, metric in pairs:
         first, second = _columns([*one, *other], metric)
         columns.append((first, second))
-    p_values = statistics.randomization_p_values(columns, _clusters(pairs))
+    p_values = stats.randomization_p_values(columns, _clusters(pairs))
     for (one, other, metric), (first, second), p in zip(pairs, columns, p_values, strict=True):
         scored = first.scored & second.scored
         if scored.sum() == first.scored.sum() == second.scored.sum():
@@ -248,9 +253,9 @@ def _over_runs(pairs: Sequence[SystemPair], *, many: bool) -> Iterator[Compared]
     columns, clusters = common(_columns(runs, pairs[0].metric), _clusters(pairs))
     rest = iter(columns)
     by_system = [[next(rest) for _ in system] for system in systems.values()]
-    measured = Systems.of(by_system, clusters, many=many)
     numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
-    for difference, p in zip(*measured.tested(numbers), strict=True):
+    values, variances = stats.differences(by_system, clusters, numbers, many=many)
+    for difference, p in zip(values, variances.p(values, many=many), strict=True):
         if math.isnan(p):
             yield Compared(reason=NO_VERDICT)
         else:
@@ -312,7 +317,7 @@ def scale_of(metric: str) -> Scale:
 def over_seeds(metric: str, *systems: Sequence[float]) -> Interval | None:
     """Return the interval of a mean over training seeds, or of one mean less another."""
     low, high = scale_of(metric)
-    student = statistics.over_seeds(*systems)
+    student = stats.over_seeds(*systems)
     scale = (low - high, high - low) if len(systems) > 1 else (low, high)
     if not student or not student.error:  # two equal runs say nothing about a third
         return None

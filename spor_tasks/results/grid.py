@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.results.declared import Declared
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.statistics import Interval
+from spor_tasks.results.stats import Interval
 
 _FLOORS = "copied inputs, and one reference against the others (held out)"
 

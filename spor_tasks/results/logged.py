@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import Numbers
-from spor_tasks.results.clusters import Clusters, clusters_of
+from spor_tasks.results.stats import Clusters, clusters_of
 
 
 @dataclass(frozen=True, slots=True)

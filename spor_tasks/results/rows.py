@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from spor_tasks.results.declared import Declared
 from spor_tasks.results.runs import Run
-from spor_tasks.results.statistics import Estimate, Interval
+from spor_tasks.results.stats import Estimate, Interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.tally import Column, Tally
-from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN
-from spor_tasks.results.clusters import clusters_of
+from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, RATIO
+from spor_tasks.results.stats import _weights, clusters_of, difference
 from tests.support.scores import interval
 
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]
@@ -72,16 +72,40 @@ def test_errors_are_those_of_a_mean_and_of_a_mean_of_independent_means():
 HALVES = [(half, value, 10 * half + value) for half in (0.0, 1.0) for value in (7.0, 7.0, 8.0)]
 
 
-def test_weights_are_those_of_the_score_and_values_of_another_kind_an_error():
+def test_a_weighted_sum_of_what_differs_is_known_as_such():
+    """Of any other score, such as a ratio, what a cluster adds depends on the whole."""
+    rng = np.random.default_rng(0)
     for totals, values in (
         (MEAN, [3.0, 5.0, 10.0]),
         (GROUP_MEANS, TAUS),
         (GAP_OF_SAME, [*HALVES, (1.0, 7.0, 50.0)]),
     ):
-        added = totals.statistics(values).sum(axis=0)
-        assert totals.weights(added) @ added == pytest.approx(totals.score(added))
+        first = totals.statistics(values)
+        is_sum = np.arange(first.shape[1]) % 2 == 0
+        second = first + is_sum * (first != 0) * rng.random(first.shape)
+        weights = _weights(totals, np.stack([first, second]))
+        one, other = (float(totals.score(each.sum(axis=0))) for each in (first, second))
+        assert (second - first).sum(axis=0) @ weights == pytest.approx(other - one)
+    parts = 1 + rng.random((3, 20, 2))
+    assert _weights(RATIO, parts) is None
+
+
+def test_a_group_has_the_same_columns_whatever_others_there_are():
+    few, many = (GROUP_MEANS.statistics([(n, 1.0) for n in of]) for of in ((2, 3), (3, 7)))
+    assert few[1].tolist() == many[0, : few.shape[1]].tolist()
+    one, other = (
+        Column.of([None, (7, 1.0)], GROUP_MEANS),
+        Column.of([(2, 0.0), (7, 1.0)], GROUP_MEANS),
+    )
+    assert difference(one, other, np.arange(2)).value == 0
+
+
+def test_values_of_another_kind_are_an_error():
     others = [[(2, 1.0)], [0.5, (2, 1.0)], ["a"]]
-    for totals, values in (*((MEAN, each) for each in others), (GROUP_MEANS, [0.5, 1.0])):
+    for totals, values in (
+        *((MEAN, each) for each in others),
+        *((GROUP_MEANS, each) for each in ([0.5, 1.0], [(0.5, 1.0)], [(-1, 1.0)], [(1e9, 1.0)])),
+    ):
         with pytest.raises(ResultError):
             Column.of(values, totals)
 

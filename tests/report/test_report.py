@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import stats as scipy_stats
 
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
@@ -13,7 +13,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.tally import Column
 from spor_tasks.report import tables
 from spor_tasks.report.document import markdown, plain_text
-from spor_tasks.results import statistics
+from spor_tasks.results import stats
 from tests.support import golden
 from tests.support.result_files import (
     distinct,
@@ -75,12 +75,12 @@ def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path):
     systems = [[Column.of(list(run[order])) for run in runs] for runs in values.values()]
     clusters = np.arange(50)
     single = systems[0][0]
-    wider = stats.t.ppf(0.975, 49) / stats.norm.ppf(0.975)
+    wider = scipy_stats.t.ppf(0.975, 49) / scipy_stats.norm.ppf(0.975)
     single = [single.value + (end - single.value) * wider for end in interval(single, clusters)]
     assert ends(row.as_is.interval, "samples") == pytest.approx(single, abs=1e-6)
-    several = statistics.over_runs(systems[:1], clusters)
+    several = stats.over_runs(systems[:1], clusters)
     assert ends(row.arms[0].interval, "runs") == pytest.approx(several.interval(), abs=1e-6)
-    both = statistics.over_runs(systems, clusters)
+    both = stats.over_runs(systems, clusters)
     difference = row.difference
     assert difference.p == pytest.approx(both.p)
     assert ends(difference.interval, "runs") == pytest.approx(both.interval(), abs=1e-6)

@@ -17,7 +17,7 @@ from spor_tasks.results.evidence import same_samples, with_samples
 from spor_tasks.results.grid import label
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import collect
-from spor_tasks.results.statistics import over_runs
+from spor_tasks.results.stats import over_runs
 from tests.support.result_files import distinct, rows_of, write_rows
 from tests.support.scores import interval
 

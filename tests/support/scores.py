@@ -5,8 +5,8 @@ from itertools import repeat
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.scores import with_groups
 from spor_tasks.metrics.tally import Tally
-from spor_tasks.results import statistics
-from spor_tasks.results.clusters import common
+from spor_tasks.results import stats
+from spor_tasks.results.stats import common
 
 
 def judge(metric, sample, *outputs):
@@ -40,5 +40,5 @@ def interval(column, clusters, *, seed=0):
     (scored,), drawn_from = common([column], clusters)
     if not len(drawn_from):
         return None
-    scores = statistics.resampled_scores([scored], drawn_from, seed=seed)
-    return statistics.percentile_interval(scores[:, 0])
+    scores = stats.resampled_scores([scored], drawn_from, seed=seed)
+    return stats.percentile_interval(scores[:, 0])

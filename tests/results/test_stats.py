@@ -12,10 +12,9 @@ from docs.benchmarks import intervals
 from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
-from spor_tasks.results import statistics as sig
-from spor_tasks.results.clusters import clusters_of, freedom_of
-from spor_tasks.results.variances import Systems, _influence, detectable
-from spor_tasks.results.variances import p_of as p_of_student
+from spor_tasks.results import stats as sig
+from spor_tasks.results.stats import Variances, clusters_of, detectable, differences, freedom_of
+from spor_tasks.results.stats import p_of as p_of_student
 from tests.support.damage import SOAK
 from tests.support.scores import interval
 
@@ -121,7 +120,7 @@ def test_exchanges_of_totals_are_those_of_the_texts():
     one, other = ([pair[i] if all(pair) else None for pair in both] for i in (0, 1))
     observed = abs(slow_perplexity(one) - slow_perplexity(other))
     extreme = 0
-    for signs in sig._signs(np.random.default_rng(3), 200, 50):
+    for signs in np.concatenate([*sig._exchanges(50, 3, 200)]):
         kept = [signs[cluster] > 0 for cluster in CLUSTERS]
         first = [a if keep else b for a, b, keep in zip(one, other, kept, strict=True)]
         second = [b if keep else a for a, b, keep in zip(one, other, kept, strict=True)]
@@ -134,7 +133,9 @@ def test_exchanges_of_totals_are_those_of_the_texts():
 
 def test_a_cluster_pulls_as_the_score_changes_where_it_counts_more():
     of, nudge = texts(1), 1e-6
-    _, pulls = _influence(perplexity(1), CLUSTERS, 50)
+    column = perplexity(1)
+    parts = sig._by_cluster(column.statistics, CLUSTERS, 50)
+    pulls = column.totals.pulls(parts.sum(axis=0), parts)
     for cluster in (0, 17, 49):
         weighed = [(text, 1 + nudge * (c == cluster)) for text, c in zip(of, CLUSTERS, strict=True)]
         loss, tokens = (sum(text[i] * w for text, w in weighed if text) for i in (0, 1))
@@ -406,7 +407,7 @@ def test_a_cluster_is_compared_with_the_samples_that_are_not_its_own(many, part)
     sums = np.bincount(UNEQUAL, values - values.mean()) / len(values)
     others = 1 - np.bincount(UNEQUAL) / len(values)
     error = math.sqrt(((sums / others**part) ** 2).sum() * (29 / 30 if many else 1))
-    _, variances = Systems.of([[column(values)]], UNEQUAL, many=many).compared(np.array([[0]]))
+    _, variances = differences([[column(values)]], UNEQUAL, many=many)
     assert variances.errors()[0] == pytest.approx(error)
     if many:
         left = np.array([values[cluster != UNEQUAL].mean() for cluster in range(30)])
@@ -417,17 +418,14 @@ def test_a_cluster_is_compared_with_the_samples_that_are_not_its_own(many, part)
 def test_a_small_p_of_many_tests_is_as_rare_as_it_says(runs):
     """Runs differ by a constant, those of the first system by five times as much."""
     rng, trials = np.random.default_rng(sum(runs)), 40_000
-    means, between = np.zeros(2 * trials), np.zeros(2 * trials)
-    further = np.repeat(np.array(runs) - 1.0, trials)
+    means, between = np.zeros((2, trials)), np.zeros((trials, 2))
+    further = np.tile(np.array(runs) - 1.0, (trials, 1))
     for place, (k, spread) in enumerate(zip(runs, (5.0 * (runs[0] > 1), 1.0), strict=True)):
         scores = rng.normal(0, spread, (trials, k))
-        rows = slice(place * trials, (place + 1) * trials)
-        means[rows] = scores.mean(axis=1)
-        between[rows] = scores.var(axis=1, ddof=1) / k if k > 1 else 0
-    nothing = np.zeros((2 * trials, 1))
-    systems = Systems(means, nothing, between, 0 * between, further, 99.0, many=True)
-    pairs = np.stack([np.arange(trials), trials + np.arange(trials)], axis=1)
-    _, p = systems.tested(pairs)
+        means[place] = scores.mean(axis=1)
+        between[:, place] = scores.var(axis=1, ddof=1) / k if k > 1 else 0
+    variances = Variances(np.zeros(trials), between, 0 * between, further, 99.0)
+    p = variances.p(means[0] - means[1], many=True)
     for level in (0.05, 0.001):
         assert (p < level).mean() <= 1.3 * level + 3 * math.sqrt(level / trials)
 

@@ -1,0 +1,676 @@
+"""Intervals of scores and tests of differences, from arrays of what each sample adds to a score.
+
+Whole clusters of samples are drawn, exchanged and summed. Runs that differ in the training seed are
+drawn from all runs that training could give. `docs/decisions/statistics.md` says why each method
+was chosen, and `docs/validity.md` how often it errs.
+"""
+
+import math
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean, variance
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy  # loads its parts when they are used
+from numpy.typing import NDArray
+
+from spor_tasks.core.sample import Names
+from spor_tasks.metrics.tally import Column
+from spor_tasks.metrics.totals import Numbers
+
+Clusters = NDArray[np.int64]
+"""The cluster of each sample, numbered from 0."""
+
+Scale = tuple[float, float]
+"""The least and the most that a score can be."""
+
+RESAMPLES = 10_000
+"""The number of resamples of one interval or one test."""
+
+SEED = 0
+"""The seed of the resampling, so that equal files have equal intervals."""
+
+CONFIDENCE = 0.95
+"""That of intervals, and of tests at 5 %."""
+
+_ANY: Scale = (-math.inf, math.inf)
+_CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block to some tens of megabytes
+_ROUNDING = 1e-9  # sums in another order differ in the last digits, and equal is equal
+_DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is less exact
+_LINEAR = 1e-7  # by which the effects on a weighted sum may miss the score
+_DIGITS = 6
+_NO_INTERVAL = "no interval: the clusters are too few, or all of them say the same"
+_ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
+_TIE = 1e-6  # of a variance: rounding makes less of a difference
+_OF_RUNS = 0.8  # the part of other runs that an interval has at least
+_POWER = 0.8
+_FEWEST_DEGREES = 12  # of freedom over runs: a variance of fewer is often far too small
+_EXPERIMENTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A 95 % interval; its ends are rounded, so that they are the same on every machine."""
+
+    low: float
+    high: float
+    source: str
+    """``samples`` (one run on other samples, by resampling clusters), ``runs`` (other runs on other
+    samples, by the variances over both), ``seeds`` (other runs on these samples, by Student's t) or
+    ``stderr`` (one run on other samples, by lm-eval's standard error)."""
+
+    @classmethod
+    def within(cls, low: float, high: float, source: str, scale: Scale = _ANY) -> "Interval":
+        """Return the interval with rounded ends, cut to what the number can be."""
+        least, most = scale
+        low, high = (round(min(most, max(least, end)), _DIGITS) + 0.0 for end in (low, high))
+        return cls(low, high, source)  # without -0.0
+
+
+class Variances(NamedTuple):
+    """The parts of the variances of some means, or of some differences of two.
+
+    All but that over clusters have a column for each system, and are 0 for a single run.
+    """
+
+    clusters: Numbers
+    """The variance over clusters."""
+    between: Numbers
+    """The variance of a system's mean over its runs."""
+    shared: Numbers
+    """The part of that which is the runs' part on the clusters."""
+    further: Numbers
+    """The number of runs but one."""
+    freedom: float
+    """The degrees of freedom of the variance over clusters."""
+
+    def errors(self) -> tuple[Numbers, Numbers]:
+        """Return standard errors over clusters and runs, with their degrees of freedom.
+
+        The variance is that over clusters, plus that over runs, less what both contain (Cameron,
+        Gelbach and Miller, 2011), and never less than that over clusters alone. The degrees of
+        freedom are Satterthwaite's (1946), those of the runs at least. Two runs may agree by
+        chance: so an interval of 95 % is never shorter than one of 80 % over runs alone.
+        """
+        more = (self.between - self.shared).sum(axis=-1)
+        total = self.clusters + np.maximum(0, more)
+        runs = np.where(self.further > 0, self.further, math.inf)
+        squares = self.between**2 / runs + self.shared**2 / (runs * self.freedom)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            freedom = total**2 / (self.clusters**2 / self.freedom + squares.sum(axis=-1))
+        same = total <= _ROUNDING**2  # every cluster and every run says the same
+        # Runs may differ no more than their parts on the samples make them.
+        alike = same | (more <= _TIE * total)
+        freedom = np.where(alike, self.freedom, np.maximum(freedom, runs.min(axis=-1)))
+        error, runs_freedom = self.errors_of_runs()
+        least = error * scipy.special.stdtrit(runs_freedom, (1 + _OF_RUNS) / 2) / reach(freedom)
+        return np.where(same, 0, np.fmax(np.sqrt(total), least)), freedom
+
+    def errors_of_runs(self) -> tuple[Numbers, Numbers]:
+        """Return the standard errors over runs alone, with their degrees of freedom.
+
+        These are Welch's (1947) for two systems of as many runs. For others they make a small p up
+        to a hundred times too small, and those of the fewer runs never do (Mickey and Brown, 1966).
+        """
+        total = self.between.sum(axis=-1)
+        runs = np.where(self.further > 0, self.further, math.inf)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            freedom = total**2 / (self.between**2 / runs).sum(axis=-1)
+        uneven = self.further.min(axis=-1) < self.further.max(axis=-1)
+        freedom = np.where(uneven, runs.min(axis=-1), freedom)
+        # Where all runs agree, nothing says how much others would differ.
+        return np.sqrt(total), np.where(total > 0, freedom, self.further.sum(axis=-1))
+
+    def p(self, values: Numbers, *, many: bool = False) -> Numbers:
+        """Return the two-sided p that these values are 0 but for such variances.
+
+        A single test is right at 5 and at 1 %. Among ``many``, a far smaller p counts, which is too
+        frequent since the runs of a pair may agree by chance. There it is never taken to be less
+        than that of the runs' scores alone.
+        """
+        p = p_of(values, *self.errors())
+        return np.maximum(p, p_of(values, *self.errors_of_runs())) if many else p
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean score of a system over its runs, or the difference of two systems."""
+
+    value: float
+    interval: Interval | None = None
+    n: int | None = None
+    """The samples with a verdict in every run; None without logged samples, as ``clusters``."""
+    clusters: int | None = None
+    p: float | None = None
+    """The two-sided p of no difference."""
+    mark: str = ""
+    """The paper's mark of a small p."""
+    reason: str | None = None
+    """Why there is no p, or no mark."""
+    notes: tuple[str, ...] = ()
+    """The other things that a reader must know."""
+    variances: Variances | None = field(default=None, compare=False, repr=False)
+    """Those of the difference."""
+    detectable: float | None = None
+    """The result of :func:`detectable` for these variances and those of other rows."""
+
+
+class Student(NamedTuple):
+    """A mean over runs, or the difference of two, with its standard error."""
+
+    value: float
+    error: float
+    freedom: float
+    """The degrees of freedom that Student's t has for it."""
+
+    @classmethod
+    def of(cls, value: float, variances: Variances) -> "Student":
+        """Return the one mean or difference that these variances are of."""
+        (error,), (freedom,) = variances.errors()
+        return cls(value, float(error), float(freedom))
+
+    def interval(self) -> tuple[float, float]:
+        """Return Student's interval."""
+        around = float(reach(self.freedom)) * self.error
+        return self.value - around, self.value + around
+
+    @property
+    def p(self) -> float:
+        """The two-sided p that the true value is 0."""
+        return float(p_of(*map(np.asarray, self)))
+
+
+def reach(freedom: float | Numbers) -> Numbers:
+    """Return Student's quantile, to which an interval reaches in standard errors."""
+    quantile: Numbers = scipy.special.stdtrit(freedom, (1 + CONFIDENCE) / 2)
+    return quantile
+
+
+def p_of(value: Numbers, error: Numbers, freedom: Numbers) -> Numbers:
+    """Return Student's two-sided p that each true value is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * scipy.special.stdtr(freedom, -np.abs(value) / error)
+    agreed = 2.0**-freedom  # all clusters agree, which by chance they do once in so many times
+    return np.where(np.abs(value) <= _ROUNDING, 1.0, np.where(error == 0, agreed, p))
+
+
+# --- Clusters -------------------------------------------------------------------------------------
+
+
+def clusters_of(keys: Iterable[Hashable]) -> Clusters:
+    """Return the cluster of each sample; samples with equal keys share one.
+
+    Of :class:`~spor_tasks.core.sample.Names`, the commonest one is the key.
+    """
+    keys, numbers = [*keys], dict[Hashable, int]()
+    counts = Counter(name for key in keys if isinstance(key, Names) for name in key)
+    shared = (
+        max(key, key=lambda name: (counts[name], name)) if isinstance(key, Names) else key
+        for key in keys
+    )
+    return np.array([numbers.setdefault(key, len(numbers)) for key in shared], np.int64)
+
+
+def count_of(clusters: Clusters) -> int:
+    """Return the number of clusters.
+
+    Raises:
+        ValueError: there are no samples.
+    """
+    if not len(clusters):
+        raise ValueError("there are no samples to draw from")
+    return int(clusters.max()) + 1
+
+
+def freedom_of(clusters: Clusters, shares: Numbers | None = None) -> float:
+    """Return the degrees of freedom of a variance over clusters, 1 at least.
+
+    It is the number of equal clusters that would say as much, less one (Carter, Schnepel and
+    Steigerwald, 2017, without their part on values). A cluster is as large as the ``shares`` of its
+    samples, which are equal by default.
+
+    Raises:
+        ValueError: there are no samples.
+    """
+    count_of(clusters)
+    sizes = np.bincount(clusters, shares).astype(np.float64)
+    return max(1.0, float(sizes.sum() ** 2 / (sizes**2).sum()) - 1)
+
+
+def common(columns: Sequence[Column], clusters: Clusters) -> tuple[list[Column], Clusters]:
+    """Return the columns of the samples that all of them have a verdict on, and their clusters."""
+    scored = np.all([column.scored for column in columns], axis=0)
+    return (
+        [column.take(scored) for column in columns],
+        np.unique(clusters[scored], return_inverse=True)[1],
+    )
+
+
+def _by_cluster(statistics: Numbers, clusters: Clusters, count: int) -> Numbers:
+    """Return the totals of each cluster, of shape (clusters, k)."""
+    columns = np.nan_to_num(statistics).T
+    return np.stack([np.bincount(clusters, column, count) for column in columns], axis=1)
+
+
+def _blocks(rows: int, width: int) -> Iterator[slice]:
+    """Yield which rows, each of some width, to take at once, so that memory is bounded."""
+    most = max(1, _CELLS_AT_ONCE // width)
+    for start in range(0, rows, most):
+        yield slice(start, min(rows, start + most))
+
+
+# --- Estimates ------------------------------------------------------------------------------------
+
+
+def estimate(
+    systems: Sequence[Sequence[Column]],
+    clusters: Clusters,
+    scale: Scale = _ANY,
+    drawn: Sequence[Numbers] | None = None,
+) -> Estimate | None:
+    """Estimate the score of one system, or the score of a system minus that of a second one.
+
+    A system has a column for each of its runs; all columns are of the same samples. A difference
+    counts the samples with a verdict in every run. It has no interval if one system has a single
+    run and the other several. ``drawn`` are the resampled scores of the columns, where they are
+    known. None where no sample has the verdicts, or the score cannot be resampled.
+    """
+    all_columns = columns = [column for runs in systems for column in runs]
+    all_clusters, is_difference = clusters, len(systems) > 1
+    if is_difference:
+        columns, clusters = common(columns, clusters)
+        scale = scale[0] - scale[1], scale[1] - scale[0]
+    if not len(clusters) or not all(column.totals.resampled for column in columns):
+        return None
+    split = len(systems[0])
+    by_system = [columns[:split], columns[split:]][: len(systems)]
+    first, *second = (fmean(column.value for column in runs) for runs in by_system)
+    value = first - sum(second)
+    freedom = freedom_of(clusters, np.mean([column.shares for column in columns], axis=0))
+    ends, variances, source = None, None, "samples"
+    if are_single := len(columns) == len(systems):
+        if not drawn or len(clusters) < len(all_clusters):
+            drawn = [*resampled_scores(columns, clusters).T]
+        resampled = drawn[0] - drawn[1] if is_difference else drawn[0]
+        if middle := percentile_interval(resampled):
+            wider = float(reach(freedom) / reach(math.inf))
+            ends = tuple(value + (end - value) * wider for end in middle)
+            none = np.zeros((1, len(systems)))
+            variances = Variances(np.array([np.nanvar(resampled)]), none, none, none, freedom)
+        if is_difference:
+            ends = randomization_interval((all_columns[0], all_columns[1]), all_clusters)
+    elif all(len(runs) > 1 for runs in by_system):
+        _, found = differences(by_system, clusters)
+        if not math.isnan(value):
+            ends, variances, source = Student.of(value, found).interval(), found, "runs"
+    interval = Interval.within(ends[0], ends[1], source, scale) if ends else None
+    if interval and interval.low == interval.high:
+        ends = _of_agreement(value, freedom, None if is_difference else scale)
+        interval = Interval.within(*ends, source, scale) if ends else None
+    notes = (_NO_INTERVAL,) if interval is None and (variances or are_single) else ()
+    n, count = len(clusters), count_of(clusters)
+    return Estimate(value, interval, n, count, notes=notes, variances=variances)
+
+
+def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[float, float] | None:
+    """Return the interval of a value on which all clusters agree, which has no spread.
+
+    Of a score it is how far others could take it that occur once in so many clusters (Clopper and
+    Pearson, 1934). A difference, without a ``scale``, has the interval of its p (Miettinen, 1976),
+    if that is below 5 %. None says that there is none.
+    """
+    if scale:
+        unseen = 1 - ((1 - CONFIDENCE) / 2) ** (1 / (freedom + 1))
+        ends = value + unseen * (scale[0] - value), value + unseen * (scale[1] - value)
+        return ends if all(map(math.isfinite, ends)) else None
+    p = Student(value, 0.0, freedom).p
+    if p >= 1 - CONFIDENCE:
+        return None
+    least = max(p, sys.float_info.min)  # of a thousand clusters p is rounded to 0
+    around = abs(value) * float(reach(math.inf)) / -float(scipy.special.ndtri(least / 2))
+    return value - around, value + around
+
+
+def difference(
+    first: Column, second: Column, clusters: Clusters, scale: Scale = _ANY
+) -> Estimate | None:
+    """Compare the same score of two systems, one run each, on the same samples; None as above."""
+    result = estimate([[first], [second]], clusters, scale)
+    return result and replace(result, p=randomization_p_values([(first, second)], clusters)[0])
+
+
+# --- One run of each system: resampling -----------------------------------------------------------
+
+
+def resampled_scores(
+    columns: Sequence[Column],
+    clusters: Clusters,
+    *,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> Numbers:
+    """Return the scores of resamples of the same samples, of shape (resamples, columns).
+
+    Whole clusters are drawn with replacement, as many as there are (Davison and Hinkley, 1997,
+    section 3.8). All columns are drawn alike, so that their differences are scores of resamples
+    too. NaN is a resample without a verdict, or of a score that cannot be resampled, or of a single
+    cluster, which says nothing about other clusters.
+
+    Raises:
+        ValueError: there are no samples.
+    """
+    count = count_of(clusters)
+    drawn = [n for n, column in enumerate(columns) if column.totals.resampled and count > 1]
+    sums = [_by_cluster(columns[number].statistics, clusters, count) for number in drawn]
+    ends = np.cumsum([of_column.shape[1] for of_column in sums])
+    stacked = np.concatenate([np.zeros((count, 0)), *sums], axis=1)
+    rng = np.random.default_rng(seed)
+    scores = np.full((resamples, len(columns)), np.nan)
+    for block in _blocks(resamples, count):
+        rows = block.stop - block.start
+        draws = rng.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
+        counts = np.bincount(draws.ravel(), minlength=rows * count).reshape(rows, count)
+        totals = np.split(counts.astype(np.float64) @ stacked, ends[:-1], axis=1)
+        for number, of_column in zip(drawn, totals, strict=False):
+            scores[block, number] = columns[number].totals.score(of_column)
+    return scores
+
+
+def percentile_interval(scores: Numbers) -> tuple[float, float] | None:
+    """Return the middle 95 % of resampled scores, of shape (resamples,) (Efron, 1979).
+
+    None if one in five or more has no verdict: then a single cluster has all samples of some kind,
+    and resamples say nothing about how much other samples of that kind would differ.
+    """
+    if np.isnan(scores).mean() >= _ONE_CLUSTER:
+        return None
+    tail = 50 * (1 - CONFIDENCE)
+    low, high = np.nanpercentile(scores, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def randomization_p_values(
+    pairs: Sequence[tuple[Column, Column]],
+    clusters: Clusters,
+    *,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> list[float]:
+    """Return the two-sided p that it does not matter which system of a pair gave which output.
+
+    This is approximate randomization (Noreen, 1989): the two systems' values of a whole cluster are
+    exchanged with probability one half. All pairs are of the same samples and are tested on the
+    same exchanges, each on the samples with a verdict of both. NaN is a pair without such samples,
+    or of a score that cannot be resampled.
+
+    A p below what so many resamples can show is bounded by Hoeffding's inequality (1963).
+    """
+    if not pairs:
+        return []
+    count = count_of(clusters)
+    effects, first, second = _effects(pairs, clusters, count)
+    squares = np.concatenate(
+        [
+            ((effects[first[some]] - effects[second[some]]) ** 2).sum(axis=1)
+            for some in _blocks(len(pairs), count)
+        ]
+    )
+    sums = effects.sum(axis=1)
+    observed = np.abs(sums[first] - sums[second])
+    reached = (observed - _slack(squares))[:, None]
+    extreme = np.zeros(len(pairs))
+    for signs in _exchanges(count, seed, resamples):
+        moved = effects @ signs.T
+        for some in _blocks(len(pairs), 10 * len(signs)):  # what a processor's cache holds
+            differences = np.abs(moved[first[some]] - moved[second[some]])
+            extreme[some] += np.count_nonzero(differences >= reached[some], axis=1)
+    p = (extreme + 1) / (resamples + 1)
+    with np.errstate(invalid="ignore", divide="ignore"):  # all effects may be 0
+        bound = 2 * np.exp(-(observed**2) / (2 * squares))
+    return [float(value) for value in np.where(np.isnan(observed), np.nan, np.fmin(p, bound))]
+
+
+def randomization_interval(
+    pair: tuple[Column, Column],
+    clusters: Clusters,
+    *,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
+) -> tuple[float, float] | None:
+    """Return the differences that approximate randomization does not reject at 5 %.
+
+    An exchange splits the clusters in two parts, and is as far from 0 as what was observed where
+    the parts disagree on which system is better. So the interval goes from the 5 % quantile of the
+    parts' lower difference to the 95 % quantile of the higher one, and 0 is outside where p of
+    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score.
+
+    None if some end is infinite: fewer than six clusters reject nothing.
+    """
+    count, scored = count_of(clusters), pair[0].scored & pair[1].scored
+    rows, (first,), (second,) = _effects([pair], clusters, count)
+    effects = rows[first] - rows[second]
+    if np.isnan(effects[0]):
+        return None
+    of_samples = np.mean([each.take(scored).shares for each in pair], axis=0)
+    shares = np.bincount(clusters[scored], of_samples, count)
+    both, slack = np.stack([effects, shares], axis=1), _slack((effects**2).sum()) / 2
+    lower, higher = [], []
+    for signs in _exchanges(count, seed, resamples):
+        one = (1 + signs) / 2 @ both
+        parts = np.stack([one, both.sum(axis=0) - one])
+        moved = np.where(np.abs(parts[..., 0]) <= slack, 0, parts[..., 0])
+        empty = parts[..., 1] < _ROUNDING
+        of_part = moved / np.where(empty, 1, parts[..., 1])
+        lower.append(np.where(empty, -np.inf, of_part).min(axis=0))
+        higher.append(np.where(empty, np.inf, of_part).max(axis=0))
+    most = math.ceil((1 - CONFIDENCE) * (resamples + 1)) - 2  # of those beyond the end
+    low = float(np.partition(np.concatenate(lower), most)[most])
+    high = -float(np.partition(-np.concatenate(higher), most)[most])
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _slack(squares: Numbers) -> Numbers:
+    """Return by how much sums of effects, with these sums of squares, may differ and be equal."""
+    return np.maximum(_ROUNDING, _DERIVATIVE_ROUNDING * np.sqrt(squares))
+
+
+def _exchanges(count: int, seed: int, resamples: int) -> Iterator[Numbers]:
+    """Yield random signs of the clusters, of shape (some resamples, clusters)."""
+    rng = np.random.default_rng(seed)
+    for block in _blocks(resamples, count):
+        rows = block.stop - block.start
+        bits = np.frombuffer(rng.bytes(rows * -(-count // 8)), np.uint8).reshape(rows, -1)
+        yield 2.0 * np.unpackbits(bits, axis=1, count=count).astype(np.float64) - 1.0
+
+
+Places = NDArray[np.int64]
+
+
+def _effects(
+    pairs: Sequence[tuple[Column, Column]], clusters: Clusters, count: int
+) -> tuple[Numbers, Places, Places]:
+    """Return rows of what each cluster adds, and for each pair the row to take from another one.
+
+    Where a score is a weighted sum of what differs, such as a mean, a row is of a system: so work
+    grows with systems, not with their pairs. Any other score has a row for each pair, which is the
+    derivative at the mean of both systems, which no exchange changes. The last row is of zeros.
+    """
+    rows = [np.full(count, np.nan)]
+    first, second = np.zeros((2, len(pairs)), np.int64)  # no verdict, unless there is one
+    groups: dict[tuple[int, bytes], list[int]] = defaultdict(list)
+    scored = {id(column): column.scored for pair in pairs for column in pair}
+    for number, (one, other) in enumerate(pairs):
+        both = scored[id(one)] & scored[id(other)]
+        if both.any() and one.totals.resampled:
+            groups[id(one.totals), both.tobytes()].append(number)
+    for (_, mask), numbers in groups.items():
+        some = np.frombuffer(mask, np.bool_)
+        of_pairs = [pairs[number] for number in numbers]
+        columns = {id(column): column for pair in of_pairs for column in pair}
+        places = {key: place for place, key in enumerate(columns)}
+        sums = [
+            _by_cluster(column.statistics[some], clusters[some], count)
+            for column in columns.values()
+        ]
+        width = max(each.shape[1] for each in sums)
+        parts = np.stack([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in sums])
+        totals = of_pairs[0][0].totals
+        weights = _weights(totals, parts)
+        if weights is not None:
+            starts = [len(rows) + places[id(column)] for pair in of_pairs for column in pair]
+            first[numbers], second[numbers] = starts[::2], starts[1::2]
+            rows += [*(parts * weights).sum(axis=-1)]
+            continue
+        first[numbers], second[numbers] = len(rows) + np.arange(len(numbers)), -1
+        for pair in of_pairs:
+            own, theirs = (parts[places[id(column)]] for column in pair)
+            rows.append(totals.pulls((own + theirs).sum(axis=0) / 2, own - theirs))
+    rows.append(np.zeros(count))
+    return np.stack(rows), first, second
+
+
+def _weights(totals: Any, parts: Numbers) -> Numbers | None:
+    """Return the weights of a score that is a weighted sum of what differs; None of any other.
+
+    ``parts`` has the shape (systems, clusters, k). Weights are derivatives by each number.
+    """
+    differing = np.flatnonzero((parts != parts[0]).any(axis=(0, 1)))
+    sums = parts.sum(axis=1)
+    middle, weights = sums.mean(axis=0), np.zeros(parts.shape[-1])
+    steps = np.zeros((len(differing), parts.shape[-1]))
+    sizes = np.abs(parts).sum(axis=1).max(axis=0)[differing]
+    steps[np.arange(len(differing)), differing] = sizes
+    weights[differing] = totals.pulls(middle, steps) / sizes
+    scores = totals.score(sums)
+    missed = np.abs((sums - sums[0]) @ weights - (scores - scores[0]))
+    return weights if missed.max() <= _LINEAR else None
+
+
+# --- Several runs of a system: variances ----------------------------------------------------------
+
+
+def over_seeds(*systems: Sequence[float]) -> Student | None:
+    """Estimate a mean over runs, or the difference of two, from the scores of the runs alone.
+
+    The interval is Student's of one mean, and Welch's of a difference; None where a system has a
+    single run. With two runs it is many times as wide as their difference.
+    """
+    if any(len(scores) < 2 for scores in systems):
+        return None
+    first, *further = map(fmean, systems)
+    parts = [(variance(scores) / len(scores), len(scores) - 1) for scores in systems]
+    total = sum(part for part, _ in parts)
+    squares = sum(part**2 / freedom for part, freedom in parts)
+    freedom = total**2 / squares if squares else 1
+    return Student(first - sum(further), math.sqrt(total), freedom)
+
+
+def over_runs(systems: Sequence[Sequence[Column]], clusters: Clusters) -> Student | None:
+    """Estimate a system's mean score over its runs or, of two systems, the difference of the means.
+
+    A system of a single run adds no variance over runs: the estimate is then of this run. None
+    where there is a single cluster, or a run has no verdict on any sample.
+    """
+    (value,), variances = differences(systems, clusters)
+    return None if math.isnan(value) else Student.of(float(value), variances)
+
+
+def differences(
+    systems: Sequence[Sequence[Column]],
+    clusters: Clusters,
+    pairs: Places | None = None,
+    *,
+    many: bool = False,
+) -> tuple[Numbers, Variances]:
+    """Return differences of systems' mean scores over their runs, and their variances.
+
+    Runs and clusters are two crossed samples: of all the runs that training could give, and of all
+    the samples like these. ``pairs`` has two numbers of systems in each row; by default there is
+    one difference, of the two systems, or the mean of one. A value is NaN if a run has no verdict,
+    or if there is a single cluster.
+
+    The variance over clusters is that of how far each cluster pulls a mean. A large cluster seems
+    close to a mean of which it is a part. So a pull is divided by the root of the share of all
+    other samples (Bell and McCaffrey, 2002). For ``many`` tests it is divided by that share, as in
+    a jackknife: that errs less on very unequal clusters, and finds less (MacKinnon, Nielsen and
+    Webb, 2023).
+    """
+    count = count_of(clusters)
+    sizes = np.mean([each.shares for columns in systems for each in columns], axis=0)
+    sizes = sizes if sizes.any() else np.ones_like(sizes)  # without a verdict
+    shares = np.bincount(clusters, sizes) / sizes.sum()
+    left = np.where(shares < 1, 1 - shares, 1)
+    weights = math.sqrt(1 - 1 / count) / left if many else 1 / np.sqrt(left)
+    means, pulls = np.empty(len(systems)), np.zeros((len(systems), count))
+    between, shared, further = np.zeros((3, len(systems)))
+    for number, columns in enumerate(systems):
+        k = len(columns)
+        scores, moved = [math.nan] * k, [np.zeros(count)] * k
+        if columns[0].totals.resampled:
+            parts = [_by_cluster(column.statistics, clusters, count) for column in columns]
+            of_runs = [
+                (column.totals, of_run.sum(axis=0), of_run)
+                for column, of_run in zip(columns, parts, strict=True)
+            ]
+            scores = [float(totals.score(sums)) for totals, sums, _ in of_runs]
+            moved = [totals.pulls(sums, of_run) for totals, sums, of_run in of_runs]
+            moved = [weights * (each - each.mean()) for each in moved]
+        means[number] = fmean(scores) if count > 1 else math.nan
+        pulls[number], further[number] = np.mean(moved, axis=0), k - 1
+        if k > 1:
+            between[number] = variance(scores) / k
+            shared[number] = ((np.stack(moved) - pulls[number]) ** 2).sum() / (k * (k - 1))
+    pairs = np.arange(len(systems))[None] if pairs is None else pairs
+    first, *second = pairs.T  # the second may be missing
+    over_clusters = np.empty(len(pairs))
+    for some in _blocks(len(pairs), count):
+        of_pairs = pulls[first[some]] - sum(pulls[each[some]] for each in second)
+        over_clusters[some] = np.einsum("pc,pc->p", of_pairs, of_pairs)
+    values = means[first] - sum(means[each] for each in second)
+    freedom = freedom_of(clusters, sizes)
+    return values, Variances(over_clusters, between[pairs], shared[pairs], further[pairs], freedom)
+
+
+def detectable(experiments: Sequence[Variances]) -> float | None:
+    """Estimate the true difference that four of five experiments like these would find (p < 0.05).
+
+    Each is one difference, of systems with as many runs as in the others; their variances are
+    pooled. True variances are drawn around these, and around them what a further experiment would
+    see: so the estimate has its power on average, however few runs it is from. None where the runs
+    are too few for that, or nothing varies.
+    """
+    clusters, between, shared, further = (
+        np.concatenate(part) for part in zip(*(each[:4] for each in experiments), strict=True)
+    )
+    runs, degrees = further[0] + 1, further.sum()
+    if 0 < degrees < _FEWEST_DEGREES:
+        return None
+    rng = np.random.default_rng(0)
+
+    def around(freedom: float | Numbers) -> Numbers:
+        """Draw variances around 1, with a column for each of the degrees of freedom."""
+        shape = _EXPERIMENTS, np.size(freedom)
+        return rng.chisquare(freedom, shape) / freedom
+
+    freedom = sum(each.freedom for each in experiments) / len(experiments)
+    of_runs, of_both = (
+        (further[0] > 0) * (part * further * runs).sum() / max(1, degrees) / runs
+        for part in (between, shared)
+    )
+    over_clusters = clusters.mean() / around(freedom * len(experiments))
+    over_runs = of_runs / around(max(1, degrees))
+    more = np.maximum(0, (over_runs - of_both).sum(axis=1))
+    deviation = np.sqrt(over_clusters[:, 0] + more)
+    error, seen_freedom = Variances(
+        (over_clusters * around(freedom))[:, 0],
+        over_runs * around(np.maximum(1, further[0])),
+        np.broadcast_to(of_both, over_runs.shape),
+        np.broadcast_to(further[0], over_runs.shape),
+        freedom,
+    ).errors()
+    needed = reach(seen_freedom) * error - rng.standard_normal(_EXPERIMENTS) * deviation
+    found = float(np.quantile(needed, _POWER))
+    return found if found > _ROUNDING else None
