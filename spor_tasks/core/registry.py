@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import metadata, resources
 from pkgutil import resolve_name
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from spor_tasks.core.errors import ConfigError, SporError, advice, line
@@ -53,7 +54,10 @@ class Registry:
     warning.
     """
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(
+        self, entries: Iterable[Entry], corrected: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        self._corrected = corrected
         self._entries: dict[tuple[Kind, str], Entry] = {}
         for entry in entries:
             first = self._entries.setdefault((entry.kind, entry.name), entry)
@@ -64,6 +68,15 @@ class Registry:
         """Return the names of a kind, those of this package first."""
         entries = (entry for entry in self._entries.values() if entry.kind == kind)
         return tuple(entry.name for entry in entries if _is_usable(entry))
+
+    def correcting(self, metric: str) -> tuple[str, ...]:
+        """Return the metrics that may correct a score of this one, without importing more.
+
+        They are those that the registry declares so, and all metrics of other packages.
+        """
+        others = (each for each in self._entries.values() if each.kind == "metric" and each.package)
+        found = [self._corrected[metric]] if metric in self._corrected else []
+        return (*found, *(entry.name for entry in others if _is_usable(entry)))
 
     def get(self, kind: Kind, name: str) -> Any:
         """Return the object with this name.
@@ -123,8 +136,9 @@ def registry() -> Registry:
     """Return the entries of this package and of installed ones, without those of training."""
     text = resources.files("spor_tasks").joinpath("registry.toml").read_text("utf-8")
     declared: Any = tomllib.loads(text)
+    corrected = declared.pop("corrected")
     own = (Entry(kind, *item) for kind, targets in declared.items() for item in targets.items())
-    return Registry([*own, *installed("benchmark", "corpus", "metric")])
+    return Registry([*own, *installed("benchmark", "corpus", "metric")], corrected)
 
 
 def installed(*kinds: Kind) -> Iterator[Entry]:

@@ -6,12 +6,8 @@ The forms of a file are in :mod:`spor_tasks.evaluation.outputs`.
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, cast
 
 from spor_tasks.aspects import references as of_references
 from spor_tasks.core.digests import digest
@@ -21,14 +17,12 @@ from spor_tasks.core.registry import registry
 from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import Row, check_same, parsed
-from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import Judgement, Metric
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import with_groups
 from spor_tasks.metrics.tally import Column, ScoreValue, Tally
 from spor_tasks.results import stats
-from spor_tasks.results.evidence import scale_of
 from spor_tasks.results.stats import Clusters, Estimate, clusters_of, common, count_of
 from spor_tasks.text import filters as known_filters
 
@@ -66,9 +60,10 @@ def metric(name: str, **settings: Any) -> Metric:
         ConfigError: the metric or a setting is unknown, its first setting is missing, or its model
             cannot be loaded.
     """
-    plain = registered(name)
     if not settings:
-        return plain
+        return registered(name)
+    from spor_tasks.metrics import learned
+
     prefix = _PREFIXES.get(name, name)
     allowed = learned.LOADERS[prefix].settings if prefix in learned.LOADERS else ()
     if unknown := settings.keys() - set(allowed):
@@ -114,66 +109,79 @@ def score(
         filters = () if source.read_labelled else known_filters.DEFAULT
     for each in filters:
         known_filters.find(each)
-    metrics = [*_with_corrections(name, judge or registered(name)), *more]
-    _check_units(name, metrics[0], source)
-    parse = partial(parsed, corpus=source, references=references, metrics=metrics)
-    rows = parse(file, filters=filters, whole=whole)
-    second = parse(against, filters=filters, whole=whole) if against else []
-    if against:
-        check_same(rows, second)
+    metrics = [*_with_corrections(name, judge or registered(name), source), *more]
+    rows = parsed(file, source, references, metrics, filters, whole=whole)
     judgements = _judge(rows, metrics)
     if per_sample:
+        found = zip(rows, zip(*judgements, strict=True), strict=True)
         with writing(per_sample):
-            write_rows(per_sample, map(_described, rows, zip(*judgements, strict=True)))
-    scored = _scored(rows, judgements, metrics)
-    compared = _scored(second, _judge(second, metrics), metrics) if against else {}
+            write_rows(per_sample, (_described(row, of_row) for row, of_row in found))
+    tallies = _tallies(rows, metrics, judgements)
+    second: Sequence[Tally | None] = [None] * len(metrics)
+    if against:
+        others = parsed(against, source, references, metrics, filters, whole=whole)
+        check_same(rows, others)
+        second = _tallies(others, metrics, _judge(others, metrics))
     clusters = clusters_of(row.sample.cluster for row in rows)
     sha = digest(row.sample for row in rows)
-    signed = _signature(sha, filters)
-    scores = []
-    for each, (column, outputs, signature) in scored.items():
-        ends = _ends(each, column, clusters[outputs]) if intervals else None
-        scores.append(replace(column.score(each, f"{signature}|{signed}"), interval=ends))
-    differences = {
-        each: stats.difference(
-            scored[each].column, theirs.column, clusters[theirs.outputs], scale_of(each)
-        )
-        for each, theirs in compared.items()
-    }
-    count = count_of(clusters)
-    left_out = of_references.left_out(row.sample for row in rows)
-    warnings = tuple(_apart(rows, metrics))
+    signed = f"samples:{sha[:16]}"
+    if tuple(filters) != known_filters.DEFAULT:
+        versions = known_filters.VERSIONS
+        names = [f"{each}.v{versions[each]}" if each in versions else each for each in filters]
+        signed += f"|filter:{','.join(names) or 'none'}"
+    scores: list[ScoreValue] = []
+    differences: dict[str, Estimate | None] = {}
+    for metric, tally, theirs in zip(metrics, tallies, second, strict=True):
+        for info in tally.infos:
+            column, of = tally.column(info.name), clusters[tally.outputs(info.name)]
+            ends = _ends(column, of, info) if intervals else None
+            value = column.score(info.name, f"{metric.signature}|{signed}")
+            scores.append(replace(value, interval=ends))
+            if theirs:
+                differences[info.name] = stats.difference(
+                    column, theirs.column(info.name), of, (info.low, info.high)
+                )
     return Result(
-        name, corpus, len(rows), count, sha, tuple(scores), differences, left_out, warnings
+        metric=name,
+        corpus=corpus,
+        samples=len(rows),
+        clusters=count_of(clusters),
+        samples_sha256=sha,
+        scores=tuple(scores),
+        comparisons=differences,
+        left_out=of_references.left_out(row.sample for row in rows),
+        warnings=tuple(_apart(rows, metrics)),
     )
 
 
 def _apart(rows: Sequence[Row], metrics: Iterable[Metric]) -> Iterator[str]:
     """Yield the warning that rows of one input have a text each, if a metric reads texts."""
+    if not any(each.needs_texts for each in metrics):
+        return
     texts: dict[Hashable, list[str]] = defaultdict(list)
     for sample in (row.sample for row in rows if len(row.sample.references) == 1):
         texts[own.input_of(sample)] += sample.references
     divided = [each for each in texts.values() if len(set(each)) > 1]
     found = sum(map(len, divided))
-    if any(each.needs_texts for each in metrics) and found > _FEW * len(rows):
+    if found > _FEW * len(rows):
         yield (
             f"{found:,} rows are of {len(divided):,} inputs, and each is compared with its own "
             "text alone: write one row for each input, with all its texts"
         )
 
 
-def _signature(sha256: str, filters: Sequence[str]) -> str:
-    """Return what of the samples and filters can change the scores."""
-    signed = f"samples:{sha256[:16]}"
-    if tuple(filters) != known_filters.DEFAULT:
-        versions = known_filters.VERSIONS
-        names = [f"{each}.v{versions[each]}" if each in versions else each for each in filters]
-        signed += f"|filter:{','.join(names) or 'none'}"
-    return signed
+def _with_corrections(name: str, metric: Metric, corpus: Corpus) -> Iterator[Metric]:
+    """Yield the metric, and those that correct it.
 
-
-def _check_units(name: str, metric: Metric, corpus: Corpus) -> None:
-    """Refuse a metric that means nothing on a corpus, such as the PARENT of SPOR on ToTTo."""
+    Raises:
+        ConfigError: it judges no texts, or means nothing on the corpus, as SPOR's PARENT on ToTTo.
+    """
+    if metric.answers != "texts":
+        raise ConfigError(
+            f"the metric {name} judges log likelihoods, which a file of outputs does not have",
+            remedy="Evaluate a task that asks for them, such as one whose name ends in "
+            "_adversarial or _ppl.",
+        )
     if metric.units and corpus.units not in metric.units:
         raise ConfigError(
             f"{name} is about {' or '.join(metric.units)}; the units of {corpus.name} are "
@@ -182,21 +190,12 @@ def _check_units(name: str, metric: Metric, corpus: Corpus) -> None:
             remedy=f"`spor tasks list` names the tasks of {corpus.name}; `spor tasks show TASK` "
             "names the metrics of one.",
         )
-
-
-def _with_corrections(name: str, metric: Metric) -> Iterator[Metric]:
-    """Yield the metric, and those that correct it."""
-    if metric.answers != "texts":
-        raise ConfigError(
-            f"the metric {name} judges log likelihoods, which a file of outputs does not have",
-            remedy="Evaluate a task that asks for them, such as one whose name ends in "
-            "_adversarial or _ppl.",
-        )
     yield metric
     corrected = {info.name for info in metric.scores}
-    for each in map(registered, registry().names("metric")):
-        if any(info.corrects in corrected for info in each.scores) and each is not registered(name):
-            yield each
+    for other in registry().correcting(name):
+        scores = registered(other).scores
+        if other != name and any(info.corrects in corrected for info in scores):
+            yield registered(other)
 
 
 def _judge(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:
@@ -215,27 +214,16 @@ def _judge(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[list[Judgemen
         raise
 
 
-class _Scored(NamedTuple):
-    """The values of a score, the numbers of the rows that have one, and the metric's signature."""
-
-    column: Column
-    outputs: NDArray[np.int64]
-    signature: str
-
-
-def _scored(
-    rows: Sequence[Row], judgements: Iterable[Sequence[Judgement]], metrics: Iterable[Metric]
-) -> dict[str, _Scored]:
-    """Return the values of each score."""
-    scored: dict[str, _Scored] = {}
-    for metric, by_row in zip(metrics, judgements, strict=True):
-        tally = Tally(with_groups(metric.scores, has_twins=rows[0].sample.twin is not None))
-        for judgement in by_row:
+def _tallies(
+    rows: Sequence[Row], metrics: Sequence[Metric], judgements: Iterable[Sequence[Judgement]]
+) -> list[Tally]:
+    """Return the values of the scores of each metric."""
+    has_twins = rows[0].sample.twin is not None
+    tallies = [Tally(with_groups(metric.scores, has_twins=has_twins)) for metric in metrics]
+    for tally, of_metric in zip(tallies, judgements, strict=True):
+        for judgement in of_metric:
             tally.add(judgement.values)
-        for name in tally.names:
-            column, outputs = tally.column(name), tally.outputs(name)
-            scored[name] = _Scored(column, outputs, metric.signature)
-    return scored
+    return tallies
 
 
 def _described(row: Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
@@ -245,8 +233,8 @@ def _described(row: Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
     return described
 
 
-def _ends(score: str, column: Column, clusters: Clusters) -> tuple[float, float] | None:
+def _ends(column: Column, clusters: Clusters, info: ScoreInfo) -> tuple[float, float] | None:
     (scored,), clusters = common([column], clusters)
-    estimate = stats.estimate([[scored]], clusters, scale_of(score))
+    estimate = stats.estimate([[scored]], clusters, (info.low, info.high))
     interval = estimate and estimate.interval
     return (interval.low, interval.high) if interval else None

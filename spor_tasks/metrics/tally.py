@@ -123,10 +123,10 @@ class Tally:
         self._count += 1
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def infos(self) -> tuple[ScoreInfo, ...]:
         """The scores that there always are, and the others that there are values for."""
         return tuple(
-            name for name, info in self._infos.items() if self._values[name] or not info.of_some
+            info for name, info in self._infos.items() if self._values[name] or not info.of_some
         )
 
     def column(self, name: str) -> Column:
@@ -140,4 +140,5 @@ class Tally:
 
     def scores(self, signature: str) -> tuple[ScoreValue, ...]:
         """Return all scores."""
-        return tuple(self.column(name).score(name, signature) for name in self.names)
+        names = (info.name for info in self.infos)
+        return tuple(self.column(name).score(name, signature) for name in names)

@@ -326,3 +326,14 @@ def test_units_of_empty_texts_are_scored(case, unit):
     found = case.metric.judge([empty] * len(texts), case.outputs(texts))
     scores = {score.name: score for score in scores_of(case.metric, found)}
     assert all(in_range(scores))
+
+
+def test_the_registry_declares_which_metric_corrects_which():
+    for name in registry().names("metric"):
+        own = {info.name for info in metric(name).scores}
+        found = [
+            other
+            for other in registry().names("metric")
+            if other != name and any(info.corrects in own for info in metric(other).scores)
+        ]
+        assert [*registry().correcting(name)] == found
