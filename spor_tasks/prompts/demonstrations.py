@@ -1,9 +1,7 @@
 """In-context learning (section 7): the training samples that a prompt shows before a test sample.
 
-The paper leaves it open how an evaluation in context is to choose them. Here the demonstrations
-carry the difference between the arms of an aspect. All else is matched: their number, how often
-each unit of the test sample occurs, the numbers of other units and of words, and the score of a
-system that only copies them.
+Demonstrations carry the difference between the arms of an aspect, and all else is matched:
+docs/decisions/demonstrations.md.
 """
 
 import random
@@ -25,18 +23,14 @@ from spor_tasks.text.normalize import display
 WORD_TOLERANCE = 0.1
 """By how much the number of words that two arms show before a test sample may differ."""
 
-# How hard a match is sought. The digests of tasks in context depend on these numbers. What each
-# does was measured on 113 test samples of systematicity on WebNLG with 8 demonstrations: as they
-# are, the PARENT of copying differs between the arms by 1.23 on average, and by at most 1 in 86 %.
+# How hard a match is sought: docs/decisions/demonstrations.md has the effect of each number, on
+# which the digests of tasks in context depend.
 _MOST_SHAPES = 4
-"""Shapes that are tried, the best first. With 2 the average is 1.67, with 8 it is 0.64, but
-productivity on E2E takes 1.7 times as long."""
+"""Shapes that are tried, the best first."""
 _DRAWS = 8
-"""Prompts that are drawn of each shape in each arm; every pair of them is a possible match. With 4
-the average is 1.79, with 16 it is 0.68, but productivity on E2E takes 1.4 times as long."""
+"""Prompts that are drawn of each shape in each arm; every pair of them is a possible match."""
 _CLOSE_ENOUGH = 1.0
-"""A match that differs by so little in the PARENT of copying needs no further shape. With 0.5 the
-average is 1.17; with 2 only 75 % differ by at most 1."""
+"""A match that differs by so little in the PARENT of copying needs no further shape."""
 
 _SECONDS = 2.0
 """Before a bar appears, and between two states of it."""

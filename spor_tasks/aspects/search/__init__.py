@@ -1,24 +1,7 @@
 """Larger strict sets for systematicity, by searching the whole corpus (section 3.1).
 
-The paper's Algorithm 1 chooses test samples greedily and never takes a sample back out of Atom. The
-paper's requirements allow much larger test sets. The search decides which pairs of units may be
-tested. The test set is then every sample all of whose pairs may be tested. Atom is every other
-sample with a unit of the test set and without a tested pair. Nothing else has to be decided.
-
-The largest test set alone is not a useful goal: Atom shrinks to single units, and no sample is left
-that Combination could show pairs with. So the search looks for the most test units with lower
-bounds (floors) on the samples of Atom and on the test pairs in Combination. The paper's
-requirements always hold: equal occurrences of atoms in both arms, in nearly the same distribution.
-
-``annealing`` searches for allowed pairs and Combination together. A move allows or forbids one
-pair, or all pairs of a sample at once, since samples share most of their pairs with others. (This
-is a large neighbourhood in the sense of Schrimpf et al., 2000.) Other moves change the copies of a
-sample in Combination. ``sets`` keeps all counts up to date.
-
-A search runs in rounds, each with four times the moves of the one before it, and keeps the best. So
-something is found soon, and a search that is ended by time or by hand keeps the best of its
-complete rounds. Moves are counted, not seconds, and every machine draws and rounds alike: the same
-seed and number of rounds give the same sets everywhere.
+The search decides which pairs of units may be tested; all else follows. ``annealing`` is the
+search, and ``sets`` keeps its counts. Why it is so: docs/decisions/search.md.
 """
 
 import random

@@ -1,12 +1,7 @@
 """The search itself: annealing over allowed pairs and Combination, with prices that adapt.
 
-The aims are constraints of an augmented Lagrangian (method of multipliers): each shortfall has a
-price, which rises while the shortfall lasts and falls while there is room (Hestenes, 1969; Powell,
-1969; for inequalities Rockafellar, 1973). A move is kept unless the value falls by more than a
-random threshold, which sinks to zero (threshold accepting; Dueck & Scheuer, 1990).
-
 Only operations that every machine rounds alike are used: no exponential function, no power, and no
-``sum`` of floats, which Python rounds differently since 3.12.
+``sum`` of floats, which Python rounds differently since 3.12. Sources: docs/decisions/search.md.
 
 The constants were tuned by hand on WebNLG, where a pair of units is in 5 samples on average, and on
 E2E, where it is in 86.
