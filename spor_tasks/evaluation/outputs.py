@@ -165,11 +165,9 @@ def parsed(
         rows.append(Row(place, fields, sample, texts))
     if not rows:
         raise CorpusError("holds no row", where=name_of(file))
-    if known_filters.logicnlg_published.__name__ not in filters:
-        return rows
     tables = [row.sample.cluster for row in rows]
     by_place = zip(*(row.outputs for row in rows), strict=True)
-    replaced = [known_filters.without_short(texts, tables) for texts in by_place]
+    replaced = [known_filters.over_all(filters, texts, tables) for texts in by_place]
     by_row = zip(*replaced, strict=True)
     return [row._replace(outputs=texts) for row, texts in zip(rows, by_row, strict=True)]
 

@@ -93,20 +93,17 @@ def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) 
                 remedy="A filter must return a list of texts for each request.",
             )
     texts = [text for text, *_ in results]
-    if filters.logicnlg_published.__name__ in names(chain):
-        _check_order(task, requests)
-        tables = (sample_of(doc).cluster for doc in docs)
-        texts = filters.without_short(texts, tables)
+    ours = [name for name in names(chain) if name in filters.FILTERS]
+    if of_all := [name for name in ours if filters.find(name).over_all]:
+        numbers = [request.doc_id for request in requests]
+        if any(after - before != 1 for before, after in pairwise(numbers)):
+            raise ConfigError(
+                f"the filter {of_all[0]} needs all samples in their order",
+                where=task,
+                remedy="Evaluate in one process.",
+            )
+        tables = [sample_of(doc).cluster for doc in docs]
+        texts = [*filters.over_all(of_all, texts, tables)]
     for request, text in zip(requests, texts, strict=True):
         host.store(request, chain["name"], text)
     return texts
-
-
-def _check_order(task: str, requests: Sequence[Instance]) -> None:
-    numbers = [request.doc_id for request in requests]
-    if any(after - before != 1 for before, after in pairwise(numbers)):
-        raise ConfigError(
-            f"the filter {filters.logicnlg_published.__name__} needs all samples in their order",
-            where=task,
-            remedy="Evaluate in one process.",
-        )

@@ -10,7 +10,7 @@ from spor_tasks.aspects.rule_learnability import hides_values, possible_values
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Hidden, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
-from spor_tasks.text.whole import find_whole
+from spor_tasks.text.normalize import find_whole
 
 _ORDINALS = {
     f"entity {number}": f"{ordinal} entity"

@@ -31,8 +31,7 @@ from spor_tasks.metrics.slot_errors import CORPORA, slot_errors
 from spor_tasks.results.samples import Recognized
 from spor_tasks.text import align
 from spor_tasks.text.filters import strip_reasoning
-from spor_tasks.text.normalize import clean, token_spans
-from spor_tasks.text.whole import find_whole
+from spor_tasks.text.normalize import clean, find_whole, token_spans
 
 
 class Fault(StrEnum):

@@ -53,7 +53,7 @@ def detokenize(line: str) -> str:
         text = _ENTITY.sub(lambda entity: _CHARACTERS[entity[1]], text)
     if _any_special(text):
         text = _joined(text.split(" "))
-    return " ".join(filter(None, text.split(" ")))
+    return " ".join(word for word in text.split(" ") if word)
 
 
 def _joined(words: list[str]) -> str:

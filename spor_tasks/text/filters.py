@@ -1,4 +1,4 @@
-"""The filters of an output before it is scored: filters, each by the name that settings give it.
+"""The filters of an output before it is scored, each by the name that settings give it.
 
 A filter maps a text to a part of it that is in one piece, which may be the whole text or nothing.
 Only ``logicnlg_published`` also changes blanks in it.
@@ -6,12 +6,16 @@ Only ``logicnlg_published`` also changes blanks in it.
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from spor_tasks.core.errors import ConfigError, advice
 
 # How models mark that they reason before they answer: the beginning and the end.
 _REASONING = (
-    *((f"<{name}>", f"</{name}>") for name in ("think", "thinking", "thought", "reasoning")),
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
     ("[THINK]", "[/THINK]"),
     ("<|channel|>analysis", "<|channel|>final<|message|>"),
 )
@@ -34,8 +38,17 @@ _LABEL = re.compile(
 )
 _MOST_AROUND = 8  # things around one text; an output that repeats a bullet has no end of them
 _AROUND = (
-    *(('"', '"'), ("“", "”"), ("«", "»"), ("'", "'"), ("`", "`"), ("**", "**"), ("__", "__")),
-    *((f"<{name}>", f"</{name}>") for name in ("answer", "output", "text", "sentence")),
+    ('"', '"'),
+    ("“", "”"),
+    ("«", "»"),
+    ("'", "'"),
+    ("`", "`"),
+    ("**", "**"),
+    ("__", "__"),
+    ("<answer>", "</answer>"),
+    ("<output>", "</output>"),
+    ("<text>", "</text>"),
+    ("<sentence>", "</sentence>"),
 )
 
 SEPARATOR = "[SEP]"
@@ -45,11 +58,19 @@ END = "<|endoftext|>"
 """GPT-2's end token, as it is decoded."""
 
 _ADDED = re.compile(r"(\[ENT\]|\[SEP\])")  # tokens that LogicNLG's code adds to GPT-2's
-_CLEANED = (
-    *((f" {mark}", mark) for mark in ".?!,"),
-    *((" ' ", "'"), (" n't", "n't"), (" 'm", "'m"), (" do not", " don't")),
-    *((f" '{end}", f"'{end}") for end in ("s", "ve", "re")),
-)
+_CLEANED = {
+    " .": ".",
+    " ?": "?",
+    " !": "!",
+    " ,": ",",
+    " ' ": "'",
+    " n't": "n't",
+    " 'm": "'m",
+    " do not": " don't",
+    " 's": "'s",
+    " 've": "'ve",
+    " 're": "'re",
+}
 """What transformers 2.5.1 replaced in decoded texts, in this order."""
 
 _LEAST_WORDS = 6  # of a sentence of LogicNLG that is not replaced [code]
@@ -85,6 +106,11 @@ def strip_preamble(text: str) -> str:
             break
         start = end + 1
     return text[start:]
+
+
+def _says(line: str) -> bool:
+    """Return whether a line is of the text itself and does not only announce it."""
+    return not _ANNOUNCEMENT.fullmatch(line)
 
 
 def unwrap(text: str) -> str:
@@ -124,13 +150,13 @@ def logicnlg_published(text: str) -> str:
     ``[SEP]``, or at the fifth without one, and goes to the end token. Without that token the last
     character is lost [code]. :func:`without_short` is the second step.
     """
-    text = " ".join(filter(None, _ADDED.split(text)))
-    for clumsy, clean in _CLEANED:
+    text = " ".join(part for part in _ADDED.split(text) if part)
+    for clumsy, clean in _CLEANED.items():
         text = text.replace(clumsy, clean)
     return text[text.find(SEPARATOR) + len(SEPARATOR) + 1 : text.find(END)].strip()
 
 
-def without_short(texts: Iterable[str], tables: Iterable[Hashable]) -> list[str]:
+def without_short(texts: Sequence[str], tables: Sequence[Hashable]) -> list[str]:
     """Return what LogicNLG's published code scores of the texts about these tables.
 
     In place of a text of fewer than six words it takes the previous one about the table, if there
@@ -145,18 +171,34 @@ def without_short(texts: Iterable[str], tables: Iterable[Hashable]) -> list[str]
     return replaced
 
 
-FILTERS: Mapping[str, Callable[[str], str]] = {
-    "first_line": first_line,
-    "strip_reasoning": strip_reasoning,
-    "strip_preamble": strip_preamble,
-    "unwrap": unwrap,
-    "after_separator": after_separator,
-    "logicnlg_published": logicnlg_published,
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter; called with a text, it returns what is left of it."""
+
+    cut: Callable[[str], str]
+    fixes: Callable[[str], bool] = lambda _: False
+    """Whether a line, once it has ended, fixes where the part that is left begins."""
+    is_one_line: bool = False
+    """Whether that part ends with the line."""
+    over_all: Callable[[Sequence[str], Sequence[Hashable]], list[str]] | None = None
+    """A second step over the texts of all samples, in order, and the tables that they are about."""
+    version: int = 1
+    """The version of a filter that has changed, which signatures state."""
+
+    def __call__(self, text: str) -> str:
+        """Return what the filter leaves of a text."""
+        return self.cut(text)
+
+
+FILTERS: Mapping[str, Filter] = {
+    "first_line": Filter(first_line, fixes=lambda line: bool(line.strip()), is_one_line=True),
+    "strip_reasoning": Filter(strip_reasoning),  # a block of reasoning may end at any time
+    "strip_preamble": Filter(strip_preamble, fixes=_says),
+    "unwrap": Filter(unwrap),
+    "after_separator": Filter(after_separator),
+    "logicnlg_published": Filter(logicnlg_published, over_all=without_short, version=2),
 }
 """All filters by name."""
-
-VERSIONS = {"logicnlg_published": 2}
-"""The versions of filters that have changed, which signatures state."""
 
 DEFAULT = ("first_line",)
 """What is applied to outputs of tuned models, which write one line."""
@@ -176,7 +218,17 @@ def apply(names: Iterable[str], text: str) -> str:
     return text
 
 
-def find(name: str) -> Callable[[str], str]:
+def over_all(
+    names: Iterable[str], texts: Sequence[str], tables: Sequence[Hashable]
+) -> Sequence[str]:
+    """Return what the second steps of filters make of the texts of all samples, in their order."""
+    for name in names:
+        if name in FILTERS and (step := FILTERS[name].over_all):
+            texts = step(texts, tables)
+    return texts
+
+
+def find(name: str) -> Filter:
     """Return the filter of a name.
 
     Raises:
@@ -187,25 +239,17 @@ def find(name: str) -> Callable[[str], str]:
     return FILTERS[name]
 
 
-def is_complete(names: Sequence[str], text: str) -> bool:
+def is_complete(names: Iterable[str], text: str) -> bool:
     """Return whether what the filters leave of a text stays the same however the text goes on.
 
-    It is so once a line break follows the line that ``first_line`` takes. It is never so after
-    ``strip_reasoning``, as a block of reasoning may end at any time, nor of filters that are
-    unknown here.
+    It is so once a line break follows the line that ``first_line`` takes. It is never so of filters
+    that are unknown here.
     """
     for name in names:
-        ended = text.split("\n")[:-1]
-        match name:
-            case "first_line":
-                return any(map(str.strip, ended))
-            case "strip_preamble" if any(map(_says, ended)):
-                text = strip_preamble(text)
-            case _:
-                return False
+        step = FILTERS.get(name)
+        if step is None or not any(step.fixes(line) for line in text.split("\n")[:-1]):
+            return False
+        if step.is_one_line:
+            return True
+        text = step(text)
     return False
-
-
-def _says(line: str) -> bool:
-    """Return whether a line is of the text itself and does not only announce it."""
-    return not _ANNOUNCEMENT.fullmatch(line)

@@ -30,7 +30,7 @@ def tokenizer() -> "Tokenizer":
     data = Path(str(package and package.origin)).parent / "data"  # not imported: it imports more
     vocabulary = json.loads((data / "encoder.json").read_text("utf-8"))
     lines = (data / "vocab.bpe").read_text("utf-8").splitlines()[1:]
-    merges = [(first, second) for first, second in map(str.split, filter(None, lines))]
+    merges = [(first, second) for first, second in (line.split() for line in lines if line)]
     encoder = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     encoder.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return encoder
@@ -44,16 +44,14 @@ def first_tokens(text: str, most: int) -> str:
     """
     # A lone surrogate, which UTF-8 does not have, counts as one other character.
     counted = text.encode("utf-8", "replace").decode()
-    if len(counted.encode()) <= most or _at_most(counted) <= most:
+    if len(counted.encode()) <= most:
+        return text
+    # Words mostly were counted before; their tokens are as many as those of the text, or more.
+    first, *rest = counted.split(" ")
+    if _count(first) + sum(_count(f" {word}") for word in rest) <= most:
         return text
     encoding = tokenizer().encode(counted)
     return text if len(encoding) <= most else text[: encoding.offsets[most][0]]
-
-
-def _at_most(text: str) -> int:
-    """Return a bound on the number of tokens, from words that mostly were counted before."""
-    first, *rest = text.split(" ")
-    return _count(first) + sum(_count(f" {word}") for word in rest)
 
 
 @lru_cache(maxsize=2**16)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _DISPLAY = str.maketrans({"_": " ", "\\": None, '"': None})
 
@@ -15,6 +16,7 @@ _TOKEN = re.compile(rf"[^\s{_PARTING}\"\\](?:[^\s{_PARTING}]*[^\s{_PARTING}\"\\]
 
 _JOINT = re.compile(r"[\W_]+|(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BOOLEANS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+_KNOWN_PHRASES = 4096  # more than the test sets hide or show
 
 
 def display(text: str) -> str:
@@ -33,7 +35,7 @@ def words_of_identifier(identifier: str) -> str:
 
 def words_of_name(name: str) -> str:
     """Write a name in words, however they are joined: `hasPCRelease`, `has_PC-release`."""
-    return " ".join(filter(None, _JOINT.split(name))).lower()
+    return " ".join(part for part in _JOINT.split(name) if part).lower()
 
 
 def boolean(value: str) -> str | None:
@@ -49,3 +51,15 @@ def clean(text: str) -> str:
 def token_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where in ``text`` each token of ``clean(text).split()`` begins and ends."""
     return (match.span() for match in _TOKEN.finditer(text))
+
+
+def find_whole(text: str, phrase: str) -> int:
+    """Return where a phrase begins in a text as whole words and numbers, -1 where it does not."""
+    match = phrase in text and _whole(phrase).search(text)
+    return match.start() if match else -1
+
+
+@lru_cache(maxsize=_KNOWN_PHRASES)
+def _whole(phrase: str) -> re.Pattern[str]:
+    """Return a pattern of the phrase that begins and ends no inner part of a word or number."""
+    return re.compile(rf"(?<!\w)(?<!\d[.,]){re.escape(phrase)}(?!\w)(?![.,]\d)")
