@@ -126,8 +126,8 @@ def score(
     sha = digest(row.sample for row in rows)
     signed = f"samples:{sha[:16]}"
     if tuple(filters) != known_filters.DEFAULT:
-        found = [(name, known_filters.find(name).version) for name in filters]
-        names = [f"{name}.v{version}" if version > 1 else name for name, version in found]
+        versions = [(name, known_filters.find(name).version) for name in filters]
+        names = [f"{name}.v{version}" if version > 1 else name for name, version in versions]
         signed += f"|filter:{','.join(names) or 'none'}"
     scores: list[ScoreValue] = []
     differences: dict[str, Estimate | None] = {}
