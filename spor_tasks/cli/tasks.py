@@ -192,8 +192,8 @@ def print_task(options: argparse.Namespace) -> None:
         then("spor", "tasks", "show", file.name)
         return
     metadata, shots = file.content["metadata"], file.content.get("num_fewshot", 0)
-    sets, name = plan.sets_of(metadata)
-    spec, shown = sets.find(name), metadata.get("icl_arm")
+    sets = plan.read(metadata).set
+    spec, shown = sets.found.find(sets.name), sets.icl_arm
     untuned = " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.in_context else None
     decoding = f"with {file.decoding.removeprefix('beam')} beams" if file.decoding else "greedily"
     about = {
@@ -209,13 +209,13 @@ def print_task(options: argparse.Namespace) -> None:
     }
     print(file.name, facts(about), "", _scores(spec), "", sep="\n")
     try:
-        pair = plan.load(metadata)
+        pair = plan.load(sets)
         count = sum(1 for _ in pair.test.samples)  # each is read, so that damage shows
     except MissingError as error:
         print(f"The data is not here, so there is no prompt to show.\n{error}")
         return
     place = "part of this package"
-    if source := next((each for each in SOURCES if name.corpus in each.corpora), None):
+    if source := next((each for each in SOURCES if sets.corpus in each.corpora), None):
         folder = source.data_dir()
         place = str(folder) if folder.is_dir() else f"only training needs it. {source.remedy}"
     covered = ", of which the task has those that each arm covers" if shown else ""

@@ -18,7 +18,6 @@ from spor_tasks.evaluation.outputs import output_fields
 from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.documents import HELD_OUT
-from spor_tasks.harness.plan import sets_of
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.models import baselines
 from spor_tasks.models.baselines import Baseline, TextsByUnits
@@ -106,8 +105,8 @@ def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool
     if file.decoding or file.asks_likelihoods:
         return False
     if held_out or baseline.looks_at == "reference":
-        sets, name = sets_of(metadata)  # samples that hide something have no reference
-        if all(len(sample.references) < 2 for sample in sets.load(name).test.samples):
+        sets = plan.read(metadata).set  # samples that hide something have no reference
+        if all(len(sample.references) < 2 for sample in plan.load(sets).test.samples):
             return False
     shows = "icl_arm" in metadata
     return baseline.looks_at == "input" or shows == (baseline.looks_at == "demonstrations")
@@ -119,8 +118,8 @@ def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments
     if baseline.looks_at != "training":
         yield model
         return
-    sets, name_of_sets = sets_of(file.content["metadata"])
-    spec = sets.find(name_of_sets)
+    sets = plan.read(file.content["metadata"]).set
+    spec = sets.found.find(sets.name)
     for arm in spec.arms:
         for split in spec.splits or (None,):
             yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
@@ -192,7 +191,8 @@ def _as_shown(request: Instance) -> tuple[Sample, int]:
 def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping[str, Sample]:
     """Return the samples of an arm by id; a task's own arm of demonstrations has precedence."""
     (file,) = task_files.expand([task])
-    planned = plan.resolve({**file.content["metadata"], "fewshot_arm": arm, "split": split})
+    settings = {"fewshot_arm": arm, "split": split}
+    planned = plan.resolve(plan.read(file.content["metadata"] | settings))
     return {sample.id: sample for sample in cast("Split", planned.fewshot_arm).samples}
 
 

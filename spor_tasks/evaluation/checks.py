@@ -76,16 +76,18 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     _check_abilities(settings, tasks, arguments)
     _check_trust(arguments.get("trust_remote_code", False))
     metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
+    checkpoint = checkpoints.Checkpoint.read(metadata)
     hints: list[str | None] = []
     notes: set[str] = set()
     for task in tasks:
-        of_task = task.content["metadata"] | metadata
+        of_task = plan.read(task.content["metadata"] | metadata)
         planned = plan.resolve(of_task)
         plan.check_shots(planned, settings.num_fewshot)
+        notes.update(planned.warnings)
         if backend(settings.model).is_hf:
             from spor_tasks.models import whole  # needs torch
 
-            notes.update(whole.check_hf(metadata, writes=not task.asks_likelihoods))
+            notes.update(whole.check_hf(checkpoint, writes=not task.asks_likelihoods))
         if not task.asks_likelihoods:
             hints.append(plan.hint(planned, of_task, settings.num_fewshot))
     for note in sorted(notes):
@@ -93,7 +95,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     if known := [hint for hint in hints if hint]:
         further = f"; likewise for {len(known) - 1} further tasks" if known[1:] else ""
         _log.warning("%s%s", known[0], further)
-    if settings.apply_chat_template and checkpoints.has_chat_template(metadata) is False:
+    if settings.apply_chat_template and checkpoints.has_chat_template(checkpoint) is False:
         raise ConfigError(
             "the tokenizer has no chat template",
             where="apply_chat_template",

@@ -165,7 +165,7 @@ class Evaluator:
         facts = tracker.general_config_tracker
         results["config"]["model"] = facts.model_source = self._type
         # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
-        facts.model_name = checkpoints.adapter_name(model_args) or facts.model_name
+        facts.model_name = checkpoints.Checkpoint.read(model_args).adapter or facts.model_name
         facts.model_name_sanitized = host.folder_name(facts.model_name)
         samples = results.pop("samples", None) or {}
         tracker.save_results_aggregated(results=results, samples=samples)
@@ -182,7 +182,8 @@ class Evaluator:
         if self._loaded is not None:
             loaded_base, model = self._loaded
             with checkpoints.running(model):
-                if loaded_base == base and self._swap(model, checkpoints.adapter_name(arguments)):
+                adapter = checkpoints.Checkpoint.read(arguments).adapter
+                if loaded_base == base and self._swap(model, adapter):
                     return model
             del model
             self.release()  # first, since there may not be room for two

@@ -1,13 +1,15 @@
 """The plan of a task from its metadata: sets, demonstrations, an adapter, metrics to switch on."""
 
-import logging
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
+import msgspec
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.core.contracts import Sets, SetSpec, Splits
+from spor_tasks.core.contracts import Sets as Benchmark
+from spor_tasks.core.contracts import SetSpec, Splits
 from spor_tasks.core.digests import split_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.registry import registry
@@ -17,42 +19,135 @@ from spor_tasks.harness import own
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from spor_tasks.models import checkpoints
+from spor_tasks.models.checkpoints import Checkpoint
 from spor_tasks.results.declared import FIRST_BENCHMARK
 
-_log = logging.getLogger(__name__)
 
-Metadata = Mapping[str, Any]
-"""A task's `metadata`: that of its file, then the model's arguments, then the user's own."""
+class Sets(msgspec.Struct, frozen=True, kw_only=True):
+    """The sets that a task is about, as its file says."""
 
+    benchmark: str = FIRST_BENCHMARK
+    aspect: str
+    corpus: str
+    protocol: str
+    part: str | None = None
+    icl_arm: str | None = None
+    """The arm that a task for untuned models shows demonstrations of."""
+    test_sha256: str | None = None
+    """The digest of the test set that the task was made for."""
+    own_corpus: Mapping[str, Any] | None = None
+    """The corpus of one's own that the sets are built from (:mod:`spor_tasks.harness.own`)."""
+    config_source: Any = None
+    """The task's file, where lm-eval says it."""
+
+    @property
+    def name(self) -> SetName:
+        """The name of the sets."""
+        return SetName(self.aspect, self.corpus, self.protocol, self.part)
+
+    @property
+    def found(self) -> Benchmark:
+        """The benchmark that has the sets.
+
+        Raises:
+            ConfigError: it is unknown.
+        """
+        found: Benchmark = registry().get("benchmark", self.benchmark)
+        return found
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether answers are read under splits."""
+        return hasattr(self.found, "read_under")
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings that an evaluation may add to the metadata of tasks."""
+
+    prompt_style: Any = None
+    fewshot_arm: Any = None
+    baseline_arm: Any = None
+    split: Any = None
+    allow_split_mismatch: bool = False
+    held_out_reference: bool = False
+    limit_evenly: bool = False
+    judges: Mapping[str, Any] = {}
+    """Those of metrics by a model, whose names begin with one of its prefixes."""
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """A task's metadata: that of its file, then the model's arguments, then the user's own."""
+
+    set: Sets
+    model: Checkpoint
+    settings: Settings
+    rest: Mapping[str, Any]
+    """What has none of the names above."""
+
+
+_PREFIXES = tuple(f"{prefix}_" for prefix in learned.LOADERS)
+_FLAGS = ("allow_split_mismatch", "held_out_reference", "limit_evenly")
 SETTINGS = (
-    *("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit_evenly"),
-    *("allow_split_mismatch", "baseline_arm"),
+    *(key for key in Settings.__struct_fields__ if key != "judges"),
     *(f"{prefix}_{name}" for prefix, each in learned.LOADERS.items() for name in each.settings),
 )
-"""The settings that an evaluation may add to the metadata."""
+"""The names of all settings."""
 
 _TYPING_ERRORS = 2  # by which a name of nobody knows whose is still one of the settings
 
 
-class Plan(NamedTuple):
-    """The sets, the arm of the demonstrations, the adapter, and the metrics that are switched on.
+def read(given: Mapping[str, Any]) -> Metadata:
+    """Return what a task's metadata says; the name of a setting may not be misspelt.
 
-    ``instruction`` is that of a corpus of one's own, if its task files were made with one.
-    ``metrics`` are by the prefix of their settings. ``has_splits`` is true if answers may
-    be read under one of several splits.
+    Raises:
+        ConfigError: a setting is unknown, or a value has the wrong type.
     """
+    sets = {key: given[key] for key in Sets.__struct_fields__ if key in given}
+    settings = {key: given[key] for key in Settings.__struct_fields__ if key in given}
+    for key in _FLAGS:
+        if not isinstance(value := settings.get(key, False), bool):
+            raise ConfigError(
+                f"{key}={value} is neither true nor false",
+                where="metadata",
+                remedy=f"Write {key}=true or {key}=false.",
+            )
+    judges = {key: given[key] for key in sorted(given) if key.startswith(_PREFIXES)}
+    known = {*Sets.__struct_fields__, *SETTINGS, *Checkpoint.__struct_fields__}
+    rest = {key: value for key, value in given.items() if key not in known}
+    check_names(rest, are_ours=False)
+    try:
+        return Metadata(
+            set=msgspec.convert(sets, Sets),
+            model=Checkpoint.read(given),
+            settings=Settings(**settings | {"judges": judges}),
+            rest=rest,
+        )
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"does not name sets: {error}", where="metadata") from error
+
+
+class Plan(NamedTuple):
+    """What the metadata of a task asks for."""
 
     spec: SetSpec
     pair: SplitPair
     fewshot_arm: Split | None
+    """The arm of the demonstrations."""
     adapter: Mapping[str, Any] | None
     metrics: Mapping[str, Metric]
+    """Those that are switched on, by the prefix of their settings."""
     has_splits: bool
+    """True if answers may be read under one of several splits."""
     instruction: str | None
+    """That of a corpus of one's own, if its task files were made with one."""
+    warnings: tuple[str, ...]
+    """What could not be checked of the adapter."""
 
 
 def resolve(metadata: Metadata) -> Plan:
     """Return what the metadata asks for, checked before any model is loaded.
+
+    The plans of equal metadata are the same object while no file changes.
 
     Raises:
         ConfigError: the benchmark or a setting is unknown, or the adapter does not fit the base
@@ -60,16 +155,45 @@ def resolve(metadata: Metadata) -> Plan:
         SplitError: the test set is not the one that the task was made for.
         CorpusError: the data is missing, or not what was published.
     """
-    check_names(metadata, are_ours=False)
-    adapter = checkpoints.find_adapter(metadata)
-    spec, pair = _sets(metadata, adapter)
-    if arm := _arm(metadata, pair, "baseline_arm"):  # of a baseline that uses a training set
+    files, pair = metadata.model.files(), load(metadata.set)
+    of_set = msgspec.structs.replace(metadata.set, config_source=None)  # lm-eval's alone
+    asked = repr((of_set, metadata.model, metadata.settings))
+    return _resolve(_Asked(asked, files, id(pair), metadata, pair))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Metadata and its sets, equal to others of equal values, files and samples."""
+
+    text: str
+    files: tuple[object, ...]
+    pair_id: int  # of sets that a kept plan holds, so that no others have it
+    metadata: Metadata = field(compare=False)
+    pair: SplitPair = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _resolve(asked: _Asked) -> Plan:
+    metadata, pair = asked.metadata, asked.pair
+    of_set, settings = metadata.set, metadata.settings
+    adapter = checkpoints.find_adapter(metadata.model)
+    split = _split(metadata, adapter)
+    if split != of_set.name:
+        pair = _read(of_set, split)
+    if arm := _arm(pair, "baseline_arm", settings.baseline_arm):  # for a baseline that is trained
         adapter = {"arm": arm.name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
-    _check_adapter(adapter, pair, metadata)
-    fewshot_arm = _arm(metadata, pair, "icl_arm", "fewshot_arm") or next(iter(pair.arms), None)
-    metrics = learned.requested(metadata, spec)
-    instruction = (metadata.get("own_corpus") or {}).get("instruction")
-    return Plan(spec, pair, fewshot_arm, adapter, metrics, has_splits(metadata), instruction)
+    spec = of_set.found.find(split)
+    return Plan(
+        spec=spec,
+        pair=pair,
+        fewshot_arm=_arm(pair, "fewshot_arm", of_set.icl_arm, settings.fewshot_arm)
+        or next(iter(pair.arms), None),
+        adapter=adapter,
+        metrics=learned.requested(settings.judges, spec),
+        has_splits=of_set.has_splits,
+        instruction=(of_set.own_corpus or {}).get("instruction"),
+        warnings=_check_adapter(adapter, pair, metadata),
+    )
 
 
 def check_names(names: Iterable[str], *, are_ours: bool) -> None:
@@ -85,85 +209,39 @@ def check_names(names: Iterable[str], *, are_ours: bool) -> None:
             raise ConfigError(f"there is no setting {name!r}", where="metadata", remedy=remedy)
 
 
-def sets_of(metadata: Metadata) -> tuple[Sets, SetName]:
-    """Return the benchmark of a task, and the name of the task's sets.
-
-    Raises:
-        ConfigError: the benchmark is unknown.
-    """
-    sets: Sets = registry().get("benchmark", metadata.get("benchmark", FIRST_BENCHMARK))
-    aspect, corpus, protocol = (metadata[key] for key in ("aspect", "corpus", "protocol"))
-    return sets, SetName(aspect, corpus, protocol, metadata.get("part"))
-
-
-def has_splits(metadata: Metadata) -> bool:
-    """Return whether the answers to a task are read under splits.
-
-    Raises:
-        ConfigError: the benchmark is unknown.
-    """
-    return hasattr(sets_of(metadata)[0], "read_under")
-
-
-def is_on(metadata: Metadata, setting: str) -> bool:
-    """Return a setting that is true or false; false if it is not given.
-
-    Raises:
-        ConfigError: it is something else.
-    """
-    value = metadata.get(setting, False)
-    if not isinstance(value, bool):
-        raise ConfigError(
-            f"{setting}={value} is neither true nor false",
-            where="metadata",
-            remedy=f"Write {setting}=true or {setting}=false.",
-        )
-    return value
-
-
 def arm_digest(arm: Split) -> str | None:
     """Return the digest of an arm, None if it is in a file that is not here."""
     return split_digest(arm) if getattr(arm.samples, "sha256", "") is not None else None
 
 
-def _sets(metadata: Metadata, adapter: Mapping[str, Any] | None) -> tuple[SetSpec, SplitPair]:
-    """Return the sets of a task, of one split where one is named."""
-    (sets, name), pair = sets_of(metadata), load(metadata)
-    split = _split(sets, name, metadata, adapter)
-    return sets.find(split), pair if split == name else _loader(metadata)(split)
-
-
-def load(metadata: Metadata) -> SplitPair:
+def load(of: Sets) -> SplitPair:
     """Return the sets of a task, whose test set must be the one that it was made for.
 
     Raises:
-        SplitError: it is not.
+        ConfigError: the benchmark is unknown.
+        SplitError: it is another test set.
         CorpusError: the data is missing, or not what was published.
     """
-    _, name = sets_of(metadata)
-    pair = _loader(metadata)(name)
-    expected, actual = metadata.get("test_sha256"), split_digest(pair.test)
-    if expected not in {None, actual}:
+    pair = _read(of, of.name)
+    actual = split_digest(pair.test)
+    if of.test_sha256 not in {None, actual}:
         raise SplitError(
-            f"the test set has the SHA-256 {actual}, but the task was made for {expected}",
-            where=metadata.get("config_source"),
+            f"the test set has the SHA-256 {actual}, but the task was made for {of.test_sha256}",
+            where=of.config_source,
             remedy="Scores on another test set do not compare. Install the version of spor-tasks "
             "that the task file belongs to, and name no set in the metadata.",
         )
     return pair
 
 
-def _loader(metadata: Metadata) -> Callable[[SetName], SplitPair]:
-    own_corpus = metadata.get("own_corpus")
-    return partial(own.load, own_corpus) if own_corpus else sets_of(metadata)[0].load
+def _read(of: Sets, name: SetName) -> SplitPair:
+    return own.load(of.own_corpus, name) if of.own_corpus else of.found.load(name)
 
 
-def _split(
-    sets: Sets, name: SetName, metadata: Metadata, adapter: Mapping[str, Any] | None
-) -> SetName:
+def _split(metadata: Metadata, adapter: Mapping[str, Any] | None) -> SetName:
     """Return the sets of the split that answers are read under: the adapter's, or the named one."""
-    requested = metadata.get("split")
-    if not has_splits(metadata):
+    name, requested = metadata.set.name, metadata.settings.split
+    if not metadata.set.has_splits:
         if requested is not None:
             raise ConfigError(
                 f"split={requested}: {name} has no splits",
@@ -171,15 +249,15 @@ def _split(
                 remedy="Leave the setting out.",
             )
         return name
-    splits, manifest = cast("Splits", sets), adapter or {}
+    splits, manifest = cast("Splits", metadata.set.found), adapter or {}
     trained = SetName(*(manifest.get(key) for key in SetName._fields))  # type: ignore[arg-type]
     own_split = splits.split_of(name, trained)
     if requested is None:
         return splits.read_under(name, own_split) if own_split else name
-    if own_split not in {None, str(requested)} and not is_on(metadata, "allow_split_mismatch"):
+    if own_split not in {None, str(requested)} and not metadata.settings.allow_split_mismatch:
         raise ConfigError(
             f"split={requested} contradicts the adapter, which was trained on split {own_split}",
-            where=checkpoints.adapter_name(metadata) or metadata.get("pretrained"),
+            where=str(metadata.model.adapter or metadata.model.pretrained),
             remedy="Leave split out: the adapter names its own.",
         )
     return splits.read_under(name, str(requested))
@@ -207,7 +285,7 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
 
     A model that is shown demonstrations or instructions needs no tuning.
     """
-    is_asked = metadata.get("prompt_style") == "instruction" or "icl_arm" in metadata
+    is_asked = metadata.settings.prompt_style == "instruction" or metadata.set.icl_arm
     if "arm" in (plan.adapter or {}) or number or is_asked:
         return None
     spec, shots = plan.spec, "--num_fewshot 3"
@@ -221,38 +299,36 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     return f"hint: {fact}. If it was never tuned, {way}"
 
 
-def _arm(metadata: Metadata, pair: SplitPair, *settings: str) -> Split | None:
-    """Return the arm that the first given setting names; None if none is given."""
-    requested = [*filter(None, map(metadata.get, settings))]
+def _arm(pair: SplitPair, setting: str, *requested: object) -> Split | None:
+    """Return the arm that the first given value names; None if none is given."""
+    named = [each for each in requested if each]
     arms = {arm.name: arm for arm in pair.arms}
-    for each in requested:
+    for each in named:
         if each not in [*arms]:  # which may be of any type
             raise ConfigError(
-                f"{settings[-1]}={each} is not an arm of the task",
+                f"{setting}={each} is not an arm of the task",
                 remedy=f"Use {' or '.join(arms)}.",
             )
-    return arms[requested[0]] if requested else None
+    return arms[str(named[0])] if named else None
 
 
-def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata) -> None:
-    """Refuse an adapter that was not trained on an arm of these sets.
+def _check_adapter(
+    adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata
+) -> tuple[str, ...]:
+    """Refuse an adapter that was not trained on an arm of these sets; return what is not checked.
 
     Arms are compared, not test sets, since several tasks share their arms.
     """
-    if adapter is None or is_on(metadata, "allow_split_mismatch"):
-        return
-    name = checkpoints.adapter_name(metadata)
+    if adapter is None or metadata.settings.allow_split_mismatch:
+        return ()
+    name = metadata.model.adapter
     digests = [arm_digest(arm) for arm in pair.arms]
     if "arm_sha256" not in adapter:
-        _log.warning("%s does not say what it was trained on", visible(name))
-    elif None in digests:
-        _log.warning(
-            "a training set of %s is not on this machine, so it is not checked that %s was trained "
-            "on it",
-            pair.name.corpus,
-            visible(name),
-        )
-    elif adapter["arm_sha256"] in digests:
+        return (f"{visible(name)} does not say what it was trained on",)
+    if None in digests:
+        absent = f"a training set of {pair.name.corpus} is not on this machine"
+        return (f"{absent}, so it is not checked that {visible(name)} was trained on it",)
+    if adapter["arm_sha256"] in digests:
         own_names = [arm.name for arm in pair.arms if arm_digest(arm) == adapter["arm_sha256"]]
         if adapter.get("arm") not in own_names:
             raise ConfigError(
@@ -270,3 +346,4 @@ def _check_adapter(adapter: Mapping[str, Any] | None, pair: SplitPair, metadata:
             remedy="Evaluate an adapter that was trained for this task, or allow this one with "
             "allow_split_mismatch=true in the metadata.",
         )
+    return ()

@@ -22,7 +22,7 @@ from spor_tasks.harness.plan import (
     arm_digest,
     check_shots,
     hint,
-    is_on,
+    read,
     resolve,
 )
 from spor_tasks.harness.tokens import Tokens
@@ -107,18 +107,26 @@ class SporTask(host.HostTask):
         if why_removed(config["task"]):  # in a task file of an older release
             raise task_files.unknown(config["task"])
         metadata = dict(config["metadata"])
-        self._plan = plan = resolve(metadata)
-        self._is_checked = backends.MODEL_TYPE in metadata  # by `spor eval`, with its hints
-        self._backend = backends.backend(metadata.pop(backends.MODEL_TYPE, None))
-        self._style = checkpoints.prompt_style(metadata, plan.adapter)
+        self._read = known = read(metadata)
+        self._plan = plan = resolve(known)
+        metadata.pop(backends.MODEL_TYPE, None)
+        self._is_checked = known.model.model_type is not None  # by `spor eval`, with its hints
+        for warning in () if self._is_checked else plan.warnings:
+            _log.warning(warning)
+        self._backend = backends.backend(known.model.model_type)
+        self._style = checkpoints.prompt_style(
+            known.model, plan.adapter, known.settings.prompt_style
+        )
         is_instructed = self._style == "instruction"
         self._instruction = plan.instruction if is_instructed else None
-        self._holds_out = is_on(metadata, "held_out_reference")
-        self._limits_evenly = is_on(metadata, "limit_evenly")
-        self._has_icl_arm = "icl_arm" in metadata
+        self._has_icl_arm = known.set.icl_arm is not None
         asks_likelihoods = config["output_type"] == "loglikelihood"
-        self._notes = _notes(metadata, writes=not asks_likelihoods) if self._backend.is_hf else ()
-        self._tokens = Tokens.from_metadata(metadata) if asks_likelihoods else None
+        self._notes: Sequence[str] = ()
+        if self._backend.is_hf:
+            from spor_tasks.models import whole  # needs torch
+
+            self._notes = whole.check_hf(known.model, writes=not asks_likelihoods)
+        self._tokens = Tokens.of(known.model) if asks_likelihoods else None
         self._metrics = (*metrics_for(plan.spec.scores), *plan.metrics.values())
         self._scores = [
             *plan.spec.scores,
@@ -150,8 +158,8 @@ class SporTask(host.HostTask):
             "packages": backends.package_versions(),
             "prompt_style": self._style,
             **({"instruction": self._instruction} if self._instruction else {}),
-            "held_out_reference": self._holds_out,
-            "limit_evenly": self._limits_evenly,
+            "held_out_reference": self._read.settings.held_out_reference,
+            "limit_evenly": self._read.settings.limit_evenly,
             "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
             "declared": declaration(plan.spec),
             "notes": [*self._notes],
@@ -179,7 +187,7 @@ class SporTask(host.HostTask):
         check_shots(plan, number)
         if self._chooses and plan.fewshot_arm:
             docs = documents.with_demonstrations(plan.pair, plan.fewshot_arm, number, *asked)
-        elif self._holds_out:
+        elif self._read.settings.held_out_reference:
             docs = documents.without_first_references(plan.pair.test, *asked)
         else:
             docs = documents.from_samples(plan.pair.test, *asked)
@@ -196,7 +204,7 @@ class SporTask(host.HostTask):
     def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:
         """Yield numbered documents; with ``limit_evenly`` a limit spreads over all of them."""
         count = len(self.eval_docs)
-        if limit and limit < count and self._limits_evenly:
+        if limit and limit < count and self._read.settings.limit_evenly:
             kwargs["samples"] = [number * count // limit for number in range(limit)]
         yield from super().doc_iterator(limit=limit, **kwargs)
 
@@ -276,18 +284,19 @@ class SporTask(host.HostTask):
 
     def _generation(self) -> dict[str, Any]:
         """Return all settings that decide what is generated."""
-        own = checkpoints.generation_config(self.config.metadata)
+        own = checkpoints.generation_config(self._read.model)
         stated = self.config.generation_kwargs or {}
         return backends.resolved_generation(self._backend, stated, own)
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; a chat template is asked for answers without reasoning."""
         stated = self.config.generation_kwargs or {}
-        advice = hint(self._plan, self.config.metadata, self.config.num_fewshot)
-        if advice and not (self._tokens or self._is_checked):
-            _log.warning(advice)
-        for note in () if self._is_checked else self._notes:
-            _log.warning("%s: %s", self.config.task, note)
+        if not self._is_checked:
+            advice = hint(self._plan, self._read, self.config.num_fewshot)
+            if advice and not self._tokens:
+                _log.warning(advice)
+            for note in self._notes:
+                _log.warning("%s: %s", self.config.task, note)
         backends.check_decoding(self.config.task, stated, self._backend)
         if not self._tokens and (own := self._generation().keys() - {*stated, *backends.TOKEN_IDS}):
             _log.warning(
@@ -385,10 +394,3 @@ class SporTask(host.HostTask):
                 "test_samples": len(pair.test.samples),
             }
         return config
-
-
-def _notes(metadata: Mapping[str, Any], *, writes: bool) -> Sequence[str]:
-    """Return what `hf` does otherwise with this model; refuse one that it reads wrongly."""
-    from spor_tasks.models import whole  # needs torch
-
-    return whole.check_hf(metadata, writes=writes)

@@ -1,7 +1,7 @@
 """The likelihoods of given texts, with their tokens counted as lm-eval's models count them."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Self
 
@@ -10,6 +10,7 @@ from lm_eval.api.instance import Instance
 from spor_tasks.core.weights import find_folder
 from spor_tasks.harness import host
 from spor_tasks.metrics.likelihood import Likelihood
+from spor_tasks.models.checkpoints import Checkpoint
 from spor_tasks.prompts.styles import PromptStyle
 
 _log = logging.getLogger(__name__)
@@ -30,11 +31,10 @@ class Tokens:
         self.end: str = end if single else ""
 
     @classmethod
-    def from_metadata(cls, metadata: Mapping[str, Any]) -> Self:
+    def of(cls, model: Checkpoint) -> Self:
         """Return the tokenizer that a model's arguments name; nothing is downloaded."""
-        name = metadata.get("tokenizer") or metadata.get("pretrained")
-        revision = metadata.get("revision")
-        return cls(_load(name, revision and str(revision)))
+        revision = str(model.revision) if model.revision else None
+        return cls(_load(model.tokenizer or model.pretrained, revision))
 
     @property
     def facts(self) -> dict[str, Any]:

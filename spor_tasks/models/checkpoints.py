@@ -3,10 +3,10 @@
 import logging
 import os
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -16,13 +16,9 @@ from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.foreign import in_words
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights, find_folder
-from spor_tasks.models.backends import MODEL_TYPE
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 
 _log = logging.getLogger(__name__)
-
-Arguments = Mapping[str, Any]
-"""The arguments of one of lm-eval's models, with what the metadata adds to them."""
 
 ADAPTERS = ("peft", "lora_local_path")
 """The arguments that name an adapter: of ``hf``, and of ``vllm``."""
@@ -30,20 +26,93 @@ ADAPTERS = ("peft", "lora_local_path")
 ADAPTER_CONFIG = "adapter_config.json"
 """The file of an adapter's folder that says what it is."""
 
-CODED = "SPOR_CODES, which only the model spor-hf reads"
-"""The type of a folder with vectors for values; peft says that it has no type of this name."""
+CODED = "SPOR_CODES"
+"""The type of a folder with vectors for values, which only the model spor-hf reads."""
 
 TRAINED_WHOLE = "checkpoint"
 """The kind of folder that the manifest of such a base names."""
 
+OTHER_LOADERS = ("autogptq", "delta", "gguf_file", "gptqmodel")
+"""Arguments with which lm-eval loads a base otherwise, which is not checked."""
+
 # Keys of a generation_config.json that change no token.
-_NO_SETTINGS = (
-    *("_from_model_config", "transformers_version", "use_cache", "return_dict_in_generate"),
-    *("output_attentions", "output_hidden_states", "output_logits", "output_scores"),
+_NO_SETTINGS = frozenset(
+    {
+        "_from_model_config",
+        "output_attentions",
+        "output_hidden_states",
+        "output_logits",
+        "output_scores",
+        "return_dict_in_generate",
+        "transformers_version",
+        "use_cache",
+    }
 )
 
 
-def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of one of lm-eval's models that say which files it loads; others lack some."""
+
+    pretrained: object = None
+    peft: object = None
+    """The adapter of ``hf``."""
+    lora_local_path: object = None
+    """The adapter of ``vllm``."""
+    tokenizer: object = None
+    backend: object = None
+    """The kind of base that ``hf`` takes it for, in place of what its config says."""
+    revision: object = None
+    subfolder: object = ""
+    trust_remote_code: object = False
+    model_type: str | None = None
+    """lm-eval's name of the type of model, where it is known (``backends.MODEL_TYPE``)."""
+    other_loader: str | None = None
+    """The first of :data:`OTHER_LOADERS` that is given."""
+
+    @classmethod
+    def read(cls, arguments: Mapping[str, Any]) -> Self:
+        """Return what a model's arguments say, with what the metadata adds to them."""
+        given = {key: arguments[key] for key in cls.__struct_fields__ if key in arguments}
+        other = next((key for key in OTHER_LOADERS if arguments.get(key)), None)
+        return cls(**given | {"other_loader": other})
+
+    @property
+    def adapter(self) -> Any:
+        """The folder, or the name on the hub, of the adapter; None without one."""
+        return self.peft or self.lora_local_path or None
+
+    def find(self, name: object, file: str) -> Path | None:
+        """Return the folder of a model that has a file; None if it is not on this machine.
+
+        Raises:
+            ConfigError: the folder is missing or not a checkpoint.
+        """
+        revision = None if self.revision is None else str(self.revision)
+        return find_folder(name, file, subfolder=str(self.subfolder), revision=revision)
+
+    def base(self) -> Path | None:
+        """Return the base's folder; None if it is not on this machine, or a single file.
+
+        Raises:
+            ConfigError: the folder is missing or not a checkpoint.
+        """
+        if self.other_loader == "gguf_file":
+            return None
+        return self.find(self.pretrained, "config.json")
+
+    def files(self) -> tuple[tuple[str, int, int], ...]:
+        """Return what tells whether a file of the base or of the adapter has changed.
+
+        Raises:
+            ConfigError: a folder is missing or not a checkpoint.
+        """
+        folders = (self.base(), self.find(self.adapter, ADAPTER_CONFIG))
+        paths = [path for folder in folders if folder for path in sorted(folder.iterdir())]
+        states = ((path, path.stat() if path.exists() else path.lstat()) for path in paths)
+        return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in states)
+
+
+def find_adapter(model: Checkpoint) -> Mapping[str, Any] | None:
     """Return the manifest of the adapter, or of a base that was trained whole; None without one.
 
     For an adapter that another program trained it has only ``adapter_sha256``, which is None if the
@@ -53,24 +122,24 @@ def find_adapter(arguments: Arguments) -> Mapping[str, Any] | None:
         ConfigError: a folder is missing or not a checkpoint, or the adapter does not fit the base.
         ResultError: the manifest is damaged.
     """
-    base, name = find_base(arguments), adapter_name(arguments)
+    base, name = model.base(), model.adapter
     if name is None:
         manifest = _manifest(base)
         if base is None or manifest is None or manifest.get("kind") != TRAINED_WHOLE:
             return None
         return _checked(manifest, base)
-    folder = _find(name, ADAPTER_CONFIG, arguments)
-    model = "vllm" if ADAPTERS[1] in arguments else arguments.get(MODEL_TYPE, "spor-hf")
-    if folder and _is_coded(folder) and model != "spor-hf":
+    folder = model.find(name, ADAPTER_CONFIG)
+    kind = "vllm" if model.lora_local_path is not None else model.model_type or "spor-hf"
+    if folder and _is_coded(folder) and kind != "spor-hf":
         raise ConfigError(
-            f"has vectors for values of aspects, which {model} cannot read",
+            f"has vectors for values of aspects, which {kind} cannot read",
             where=name,
             remedy="Use the model spor-hf, and name the folder with peft=.",
         )
     manifest = _manifest(folder)
     if folder is None or manifest is None:
         return {"adapter_sha256": folder and digest_weights(folder)}
-    made_for, base_name = _checked(manifest, folder)["base_model"], arguments.get("pretrained")
+    made_for, base_name = _checked(manifest, folder)["base_model"], model.pretrained
     # A base that is not on this machine is compared by its name.
     if made_for != (made_for | ({"sha256": digest_weights(base)} if base else {"path": base_name})):
         raise ConfigError(
@@ -93,36 +162,32 @@ def coded_folder(name: object, revision: str | None = None) -> Path | None:
 
 
 def _is_coded(folder: Path) -> bool:
-    kind = str(read_json(folder / ADAPTER_CONFIG).get("peft_type"))
-    return kind.partition(",")[0] == CODED.partition(",")[0]
+    # Older folders go on after a comma.
+    return str(read_json(folder / ADAPTER_CONFIG).get("peft_type")).partition(",")[0] == CODED
 
 
-def base_sha256(arguments: Arguments) -> str | None:
+def base_sha256(arguments: Mapping[str, Any]) -> str | None:
     """Return the digest of the base's weights; None if they are not on this machine.
 
     Raises:
         ConfigError: a folder is missing or not a checkpoint.
     """
-    folder = find_base(arguments)
+    folder = Checkpoint.read(arguments).base()
     return None if folder is None else digest_weights(folder)
 
 
-def adapter_name(arguments: Arguments) -> str | None:
-    """Return the folder, or the name on the hub, of the adapter."""
-    return next(filter(None, map(arguments.get, ADAPTERS)), None)
-
-
-def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> PromptStyle:
+def prompt_style(
+    model: Checkpoint, adapter: Mapping[str, Any] | None, asked: object = None
+) -> PromptStyle:
     """Return the style of prompt that the checkpoint reads.
 
-    It is ``prompt_style`` if given, otherwise the style that the adapter was trained with,
+    It is the ``asked`` one if given, otherwise the style that the adapter was trained with,
     otherwise that of the base. A base that is not on this machine is taken for a causal model.
 
     Raises:
         ConfigError: the given style is unknown.
     """
-    own = arguments.get("prompt_style") or (adapter or {}).get("prompt_style")
-    requested = own or _style_of_base(arguments)
+    requested: Any = asked or (adapter or {}).get("prompt_style") or _style_of_base(model)
     if requested not in PROMPT_STYLES:
         raise ConfigError(
             f"prompt_style={requested} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
@@ -131,31 +196,43 @@ def prompt_style(arguments: Arguments, adapter: Mapping[str, Any] | None) -> Pro
     return style
 
 
-def has_chat_template(arguments: Arguments) -> bool | None:
+def has_chat_template(model: Checkpoint) -> bool | None:
     """Return whether the tokenizer has a chat template; None if it is not on this machine.
 
     Raises:
         ConfigError: a folder is missing or not a checkpoint.
     """
-    name = arguments.get("tokenizer") or arguments.get("pretrained")
-    folder = _find(name, "tokenizer_config.json", arguments)
+    folder = model.find(model.tokenizer or model.pretrained, "tokenizer_config.json")
     if folder is None:
         return None
     settings = read_json(folder / "tokenizer_config.json")
     return "chat_template" in settings or any(folder.glob("chat_template*"))
 
 
-def generation_config(arguments: Arguments) -> dict[str, Any]:
+def generation_config(model: Checkpoint) -> dict[str, Any]:
     """Return the settings in the base's ``generation_config.json``; empty if it is not here.
 
     Raises:
         ConfigError: a folder is missing or not a checkpoint.
     """
-    folder = find_base(arguments)
+    folder = model.base()
     if folder is None or not (folder / "generation_config.json").is_file():
         return {}
     own = read_json(folder / "generation_config.json")
     return {key: own[key] for key in own if key not in _NO_SETTINGS}
+
+
+@contextmanager
+def _turning(raised: Callable[[BaseException], ConfigError | None]) -> Iterator[None]:
+    """Turn any error of a library in the block into that of ``raised``; None lets it pass."""
+    try:
+        yield
+    except (SporError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # damaged files and code of 400 families raise of many kinds
+        if (ours := raised(error)) is None:
+            raise
+        raise ours from error
 
 
 @contextmanager
@@ -165,57 +242,52 @@ def loading(name: str, remedy: str) -> Iterator[None]:
     Raises:
         ConfigError: in place of such an error.
     """
-    try:
-        yield
-    except (SporError, KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # for a damaged file they raise errors of many kinds
+
+    def raised(error: BaseException) -> ConfigError:
         if is_about_code(error):
-            raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
+            return ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY)
         if isinstance(error, ModuleNotFoundError) and error.name:
             what = f"needs the package {error.name}, which is not installed"
-            raise ConfigError(what, where=name, remedy=_EXTRAS) from error
+            return ConfigError(what, where=name, remedy=_EXTRAS)
         what = in_words(error)
         if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
             what = "its weights are a pickle with more than tensors, which could run code"
-        what = f"{_architecture(name)}cannot be loaded: {what}"
-        raise ConfigError(what, where=name, remedy=remedy) from error
+        architecture = ""
+        with suppress(SporError):
+            if folder := find_folder(name, "config.json"):
+                named = read_json(folder / "config.json").get("architectures")
+                architecture = f"{named[0]} " if isinstance(named, list) and named else ""
+        return ConfigError(f"{architecture}cannot be loaded: {what}", where=name, remedy=remedy)
+
+    with _turning(raised):
+        yield
 
 
-def _architecture(name: str) -> str:
-    """Return the class that a checkpoint's config names, with a blank; empty if there is none."""
-    with suppress(SporError):
-        if folder := find_folder(name, "config.json"):
-            named = read_json(folder / "config.json").get("architectures")
-            return "".join(f"{each} " for each in named[:1]) if isinstance(named, list) else ""
-    return ""
+@contextmanager
+def running(
+    model: object, remedy: str = "Use another model, or another version of transformers."
+) -> Iterator[None]:
+    """Turn any error of a model's own code in the block into one that names the model's class.
+
+    Errors of the system, such as a full disk, pass.
+
+    Raises:
+        ConfigError: in place of such an error.
+    """
+
+    def raised(error: BaseException) -> ConfigError | None:
+        if isinstance(error, OSError) and error.errno:
+            return None
+        return ConfigError(f"{class_name(model)} raised {in_words(error)}", remedy=remedy)
+
+    with _turning(raised):
+        yield
 
 
 def class_name(model: object) -> str:
     """Return the name of a model's class, without an adapter around it."""
     inner = getattr(model, "_model", model)  # of lm-eval's models
     return type(inner.get_base_model() if hasattr(inner, "get_base_model") else inner).__name__
-
-
-_OTHER = "Use another model, or another version of transformers."
-
-
-@contextmanager
-def running(model: object, remedy: str = _OTHER) -> Iterator[None]:
-    """Turn any error of a model's own code in the block into one that names the model's class.
-
-    Raises:
-        ConfigError: in place of such an error.
-    """
-    try:
-        yield
-    except (SporError, KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # code of some 400 families, and of peft
-        if isinstance(error, OSError) and error.errno:
-            raise  # of the system, such as a full disk
-        what = f"{class_name(model)} raised {in_words(error)}"
-        raise ConfigError(what, remedy=remedy) from error
 
 
 _EXTRAS = "Run `pip install 'spor-tasks[hf]'`; the extra of servers is `api`, of vLLM `vllm`."
@@ -231,41 +303,20 @@ def is_about_code(error: BaseException) -> bool:
     return "trust_remote_code" in str(error)
 
 
-def _style_of_base(arguments: Arguments) -> str:
-    backend, base = arguments.get("backend"), find_base(arguments)
-    if backend in PROMPT_STYLES:  # of hf, which prefers it to the config
-        return str(backend)
+def _style_of_base(model: Checkpoint) -> str:
+    base = model.base()
+    if model.backend in [*PROMPT_STYLES]:  # of hf, which prefers it to the config
+        return str(model.backend)
     if base is None:
-        if "pretrained" in arguments:
+        if model.pretrained is not None:
             _log.warning(
                 "%s is not on this machine, so it gets the prompt of a causal model; "
                 "prompt_style=seq2seq in the metadata asks for the other",
-                visible(arguments["pretrained"]),
+                visible(model.pretrained),
             )
         return "causal"
     config = read_json(base / "config.json")
     return "seq2seq" if config.get("is_encoder_decoder") else "causal"
-
-
-def find_base(arguments: Arguments) -> Path | None:
-    """Return the base's folder; None if it is not on this machine, or a single file.
-
-    Raises:
-        ConfigError: the folder is missing or not a checkpoint.
-    """
-    if "gguf_file" in arguments:
-        return None
-    return _find(arguments.get("pretrained"), "config.json", arguments)
-
-
-def _find(name: object, file: str, arguments: Arguments) -> Path | None:
-    revision = arguments.get("revision")
-    return find_folder(
-        name,
-        file,
-        subfolder=str(arguments.get("subfolder", "")),
-        revision=revision and str(revision),
-    )
 
 
 def _manifest(folder: Path | None) -> dict[str, Any] | None:

@@ -89,7 +89,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
         adapter, revision = kwargs.pop("peft", None), kwargs.get("revision")
         coded = checkpoints.coded_folder(adapter, revision)
-        is_reported = not any(map(kwargs.get, whole.OTHER_LOADERS))
+        is_reported = not any(map(kwargs.get, checkpoints.OTHER_LOADERS))
         report = {"output_loading_info": True} if is_reported else {}
         super()._create_model(pretrained, **{**kwargs, **self._reduced, **report})
         if is_reported:

@@ -8,9 +8,9 @@ import copy
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from peft import (
     PeftConfig,
@@ -32,7 +32,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_L
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import find_folder
-from spor_tasks.models import checkpoints
+from spor_tasks.models.checkpoints import ADAPTER_CONFIG, Checkpoint
 
 _log = logging.getLogger(__name__)
 
@@ -46,9 +46,6 @@ _READ_ALONE = frozenset({"minimax", "rwkv", "trocr", "whisper"})
 _ANY_PADDING = frozenset(
     {"longt5", "m2m_100", "mt5", "switch_transformers", "t5", "t5gemma", "umt5"}
 )
-
-OTHER_LOADERS = ("autogptq", "delta", "gguf_file", "gptqmodel")
-"""Arguments with which lm-eval loads a base otherwise, which is not checked."""
 
 _UNCHECKED = "it was not checked for missing weights"
 _REMEDY = "Use the model spor-hf with `spor eval`."
@@ -139,7 +136,7 @@ def _first(keys: Sequence[str]) -> str:
     return f"; the first is {keys[0]}" if len(keys) > 1 else f": {keys[0]}"
 
 
-def check_hf(arguments: checkpoints.Arguments, *, writes: bool) -> Notes:
+def check_hf(model: Checkpoint, *, writes: bool) -> Notes:
     """Refuse a checkpoint that lm-eval's `hf` reads wrongly; return notes for the results.
 
     ``writes`` says whether it is asked for texts: likelihoods do not depend on the batch. Nothing
@@ -148,65 +145,54 @@ def check_hf(arguments: checkpoints.Arguments, *, writes: bool) -> Notes:
     Raises:
         ConfigError: weights are missing or do not fit, or a text would depend on its batch.
     """
-    base, adapter = checkpoints.find_base(arguments), checkpoints.adapter_name(arguments)
-    if other := next(filter(arguments.get, OTHER_LOADERS), None):
-        return (f"{_UNCHECKED}: {other}= loads it otherwise",)
-    if base is None:
+    if model.other_loader:
+        return (f"{_UNCHECKED}: {model.other_loader}= loads it otherwise",)
+    if model.base() is None:
         return ()
-    given = _Given(
-        arguments["pretrained"],
-        adapter,
-        arguments.get("tokenizer") or arguments["pretrained"],
-        arguments.get("backend"),
-        str(arguments.get("revision") or "main"),
-        str(arguments.get("subfolder", "")),
-        arguments.get("trust_remote_code") is True,
-    )
-    folder = find_folder(adapter, checkpoints.ADAPTER_CONFIG, revision=given.revision)
-    if adapter and folder is None:
+    if (
+        model.adapter
+        and find_folder(model.adapter, ADAPTER_CONFIG, revision=_revision(model)) is None
+    ):
         return ()
-    return _check(given, (_state(base), folder and _state(folder)), writes=writes)
+    return _check(_Tried(model, writes, repr(model), model.files()))
 
 
-class _Given(NamedTuple):
-    """The arguments of `hf` that decide which weights it loads, and how."""
+@dataclass(frozen=True)
+class _Tried:
+    """A model to try, equal to another of equal arguments and files."""
 
-    pretrained: str
-    adapter: str | None
-    tokenizer: str
-    kind: str | None
-    revision: str
-    subfolder: str
-    trust: bool
-
-    @property
-    def source(self) -> dict[str, Any]:
-        """What transformers needs to find the files, besides their place."""
-        return {
-            "revision": self.revision,
-            "subfolder": self.subfolder,
-            "trust_remote_code": self.trust,
-        }
+    model: Checkpoint = field(compare=False)
+    writes: bool
+    arguments: str
+    files: tuple[object, ...]
 
 
-def _state(folder: Path) -> tuple[object, ...]:
-    """Return what tells whether a file of the folder has changed."""
-    states = [(file.name, file.stat()) for file in sorted(folder.iterdir())]
-    return tuple((name, state.st_size, state.st_mtime_ns) for name, state in states)
+def _revision(model: Checkpoint) -> str:
+    return str(model.revision or "main")
+
+
+def _source(model: Checkpoint) -> dict[str, Any]:
+    """Return what transformers needs to find the files, besides their place."""
+    return {
+        "revision": _revision(model),
+        "subfolder": str(model.subfolder),
+        "trust_remote_code": model.trust_remote_code is True,
+    }
 
 
 @lru_cache(maxsize=64)
-def _check(given: _Given, _: object, *, writes: bool) -> Notes:
-    notes = []
+def _check(tried: _Tried) -> Notes:
+    model, notes = tried.model, []
     try:
-        base = _empty(given)
-        if writes:
-            _check_batches(base, given)
-        if writes and base.config.is_encoder_decoder:
+        base = _empty(model)
+        if tried.writes:
+            _check_batches(base, model)
+        if tried.writes and base.config.is_encoder_decoder:
             notes.append("hf lets a text exceed its limit by the length of its batch's prompts")
-        if given.adapter:
-            tokenizer = AutoTokenizer.from_pretrained(given.tokenizer, **given.source)
-            notes += _check_adapter(base, given.adapter, given.revision, len(tokenizer))
+        if model.adapter:
+            name = model.tokenizer or model.pretrained
+            tokenizer = AutoTokenizer.from_pretrained(name, **_source(model))
+            notes += _check_adapter(base, model.adapter, _revision(model), len(tokenizer))
     except SporError:
         raise
     except Exception as error:  # noqa: BLE001 - of libraries; the loading itself meets it as well
@@ -214,41 +200,42 @@ def _check(given: _Given, _: object, *, writes: bool) -> Notes:
     return tuple(notes)
 
 
-def _empty(given: _Given) -> PreTrainedModel:
+def _empty(model: Checkpoint) -> PreTrainedModel:
     """Return the base that `hf` would load, without its weights, which are all there."""
-    config = AutoConfig.from_pretrained(given.pretrained, **given.source)
+    name, source = str(model.pretrained), _source(model)
+    config = AutoConfig.from_pretrained(name, **source)
     is_seq2seq = config.model_type in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES
-    if given.kind in {"causal", "seq2seq"}:
-        is_seq2seq = given.kind == "seq2seq"
+    if model.backend in ["causal", "seq2seq"]:  # which may be of any type
+        is_seq2seq = model.backend == "seq2seq"
     reduced = config.__dict__.pop("quantization_config", None) is not None
-    model, loaded = (AutoModelForSeq2SeqLM if is_seq2seq else AutoModelForCausalLM).from_pretrained(
-        given.pretrained,
+    base, loaded = (AutoModelForSeq2SeqLM if is_seq2seq else AutoModelForCausalLM).from_pretrained(
+        name,
         config=config,
         device_map="meta",
         output_loading_info=True,
         ignore_mismatched_sizes=reduced,
-        **given.source,
+        **source,
     )
     if reduced:  # A quantized weight is in tensors of other names and shapes, in the same module.
         there = {key.rpartition(".")[0] for key in loaded["unexpected_keys"]}
         loaded["missing_keys"] = [
             key for key in loaded["missing_keys"] if key.rpartition(".")[0] not in there
         ]
-    check_base(model, loaded, given.pretrained)
-    return model
+    check_base(base, loaded, name)
+    return base
 
 
-def _check_batches(base: PreTrainedModel, given: _Given) -> None:
+def _check_batches(base: PreTrainedModel, model: Checkpoint) -> None:
     """Refuse what would write other texts in a batch, as `hf` pads on the left."""
-    kind, where = base.config.model_type, given.pretrained
+    kind, where = base.config.model_type, str(model.pretrained)
     if base.config.is_encoder_decoder and kind not in _ANY_PADDING:
         what = "is an encoder-decoder that hf pads on the left"
     elif kind in _READ_ALONE:
         what = "takes notice of padding"
-    elif given.adapter and inserts_prompt(
-        PeftConfig.from_pretrained(given.adapter, revision=given.revision)
+    elif model.adapter and inserts_prompt(
+        PeftConfig.from_pretrained(model.adapter, revision=_revision(model))
     ):
-        what, where = "puts a trained prompt before the padding of a batch", given.adapter
+        what, where = "puts a trained prompt before the padding of a batch", model.adapter
     else:
         return
     raise ConfigError(f"{what}, so that its texts depend on the batch", where=where, remedy=_REMEDY)

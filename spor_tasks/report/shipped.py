@@ -9,7 +9,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
-from spor_tasks.harness.plan import sets_of
+from spor_tasks.harness.plan import read
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import SampleFile
@@ -110,5 +110,5 @@ def _version(file: TaskFile) -> str:
 
 
 def _sets(file: TaskFile) -> _Sets:
-    sets, name = sets_of(file.content["metadata"])
-    return sets.name, name
+    sets = read(file.content["metadata"]).set
+    return sets.benchmark, sets.name

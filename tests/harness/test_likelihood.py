@@ -12,6 +12,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.perplexity import PERPLEXITY
+from spor_tasks.models.checkpoints import Checkpoint
 from tests.support.scripted import evaluate_folder, load, simple
 
 PAIRS, PPL = "logicnlg_mini_adversarial", "logicnlg_mini_ppl"
@@ -73,7 +74,7 @@ def test_a_likelihood_is_that_of_plain_transformers(kind, checkpoint):
 def test_tokens_are_counted_as_lm_eval_counts_them(checkpoint):
     folder = checkpoint("llama")
     model = HFLM(pretrained=str(folder), device="cpu")
-    tokens = Tokens.from_metadata({"pretrained": str(folder)})
+    tokens = Tokens.of(Checkpoint(pretrained=str(folder)))
     pairs = [("a b :", "c d"), ("a b : ", "c"), ("a\n", " y z"), ("é", "ü</s>")]
     counts, _ = tokens.count(pairs, "causal")
     assert counts == [len(model._encode_pair(*pair)[1]) for pair in pairs]

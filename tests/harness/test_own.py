@@ -93,7 +93,7 @@ def test_all_possible_tasks_are_made_and_their_results_are_read(cafes):
 
 def test_values_that_references_copy_are_hidden_by_default(cafes):
     write(cafes, "rule_learnability")
-    for sample in plan.resolve(metadata(cafes, HIDING)).pair.test.samples:
+    for sample in plan.resolve(plan.read(metadata(cafes, HIDING))).pair.test.samples:
         assert [*dict(sample.challenge.phrases)] == ["dish", "door"]
     cafes.write_text(re.sub(r'"texts": \[.*?\]', '"texts": ["A cafe."]', cafes.read_text("utf-8")))
     with pytest.raises(SplitError) as caught:
@@ -104,19 +104,19 @@ def test_values_that_references_copy_are_hidden_by_default(cafes):
 
 def test_a_corpus_that_changed_is_refused(cafes):
     write(cafes, "order_invariance")
-    plan.resolve(metadata(cafes, ORDERS))
+    plan.resolve(plan.read(metadata(cafes, ORDERS)))
     lines = cafes.read_text("utf-8").splitlines(keepends=True)
     cafes.write_text("".join(lines[1:]), "utf-8")
     with pytest.raises(CorpusError) as caught:
-        plan.resolve(metadata(cafes, ORDERS))
+        plan.resolve(plan.read(metadata(cafes, ORDERS)))
     assert caught.value.where == str(cafes)
     assert "spor tasks make" in str(caught.value.remedy)
     cafes.write_text("".join(lines[-2:]), "utf-8")  # too few for the sets
     with pytest.raises(CorpusError, match="has changed"):
-        plan.resolve(metadata(cafes, ORDERS))
+        plan.resolve(plan.read(metadata(cafes, ORDERS)))
     cafes.unlink()
     with pytest.raises(FileNotFoundError):
-        plan.resolve(metadata(cafes, ORDERS))
+        plan.resolve(plan.read(metadata(cafes, ORDERS)))
 
 
 def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
@@ -128,8 +128,8 @@ def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
         main(["tasks", "make", str(cafes), "--sets", str(place), "--out", str(tmp_path / "tasks")])
         == 0
     )
-    assert plan.resolve(metadata(cafes, HIDING)).pair == found.pair
-    assert plan.resolve(metadata(cafes, ORDERS)).pair.name.part == "main"
+    assert plan.resolve(plan.read(metadata(cafes, HIDING))).pair == found.pair
+    assert plan.resolve(plan.read(metadata(cafes, ORDERS))).pair.name.part == "main"
     assert sets_of(replace(data, sets=str(place))) == found.pair
     assert sets_of(data).test != found.pair.test
     with pytest.raises(ConfigError, match="has the sets rule_learnability"):
@@ -279,7 +279,7 @@ def test_training_and_the_task_have_the_same_texts(weather):
     assert [name.rpartition("_")[2] for name in made.tasks] == [*SHOWN, "acd", "fewshot"]
     data = DataConfig("compmctg", str(weather), "train", "acd", "1")
     task = metadata(weather, "compmctg_weather_acd")
-    trained, asked = sets_of(data), plan.resolve(task | {"split": 1})
+    trained, asked = sets_of(data), plan.resolve(plan.read(task | {"split": 1}))
     (arm,) = trained.arms
     assert asked.pair.arms[0].samples.sha256 == arm.samples.sha256
     unseen = {combination_in(s) for s in asked.pair.test.samples if s.context["unseen"]}
@@ -290,7 +290,7 @@ def test_training_and_the_task_have_the_same_texts(weather):
     assert find_spec(SetName("compmctg", "weather", "acd", "1")).arms == ("train",)
     for split in ("2", "x"):
         with pytest.raises(SplitError) as caught:
-            plan.resolve(task | {"split": split})
+            plan.resolve(plan.read(task | {"split": split}))
         assert caught.value.remedy
 
 
@@ -307,7 +307,7 @@ def test_a_space_that_changed_is_refused(weather):
     make(weather)
     write_space(weather, repeats=3)
     with pytest.raises(CorpusError) as caught:
-        plan.resolve(metadata(weather, TASK))
+        plan.resolve(plan.read(metadata(weather, TASK)))
     assert "spor tasks make" in str(caught.value.remedy)
 
 

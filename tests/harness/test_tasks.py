@@ -108,7 +108,7 @@ def test_the_first_of_several_references_is_held_out():
 def test_a_task_file_without_a_benchmark_is_of_spor():
     (file,) = task_files.expand([MINI])
     metadata = {key: value for key, value in file.content["metadata"].items() if key != "benchmark"}
-    found = plan.resolve(metadata)
+    found = plan.resolve(plan.read(metadata))
     assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -78,7 +79,9 @@ def make(monkeypatch):
     def made(aspect, arm=None, **settings):
         pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
         found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
-        monkeypatch.setattr(plan, "_sets", lambda *_: (spec_of(aspect), found))
+        declared = SimpleNamespace(find=lambda _: spec_of(aspect))
+        monkeypatch.setattr(plan.Sets, "found", property(lambda _: declared))
+        monkeypatch.setattr(plan, "load", lambda _: found)
         name = spec_of(aspect).task_name(arm)
         (file,) = task_files.expand([name])
         template = task_files._template(task_files.TEMPLATES / "_base")

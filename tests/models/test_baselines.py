@@ -20,8 +20,7 @@ from spor_tasks.core.sample import (
 )
 from spor_tasks.evaluation import baseline_run
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.harness import task_files
-from spor_tasks.harness.plan import sets_of
+from spor_tasks.harness import plan, task_files
 from spor_tasks.metrics.scores import metric
 from spor_tasks.models import baselines
 from spor_tasks.models.baselines import TextsByUnits, copy_input
@@ -174,8 +173,8 @@ def test_a_twin_has_demonstrations_of_its_own(tmp_path):
 def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path):
     """Signatures say so; samples are those that have several references."""
     out = tmp_path / "out.jsonl"
-    sets, name = sets_of(task_files.expand([TASK])[0].content["metadata"])
-    several = [each for each in sets.load(name).test.samples if len(each.references) > 1][:30]
+    sets = plan.read(task_files.expand([TASK])[0].content["metadata"]).set
+    several = [each for each in plan.load(sets).test.samples if len(each.references) > 1][:30]
     for baseline in ("reference", "copy-input"):
         settings = {"folder": tmp_path / baseline, "held_out": baseline == "copy-input"}
         (result,) = baseline_run.run(baseline, [TASK], outputs=out, limit=30, **settings)

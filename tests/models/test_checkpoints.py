@@ -39,18 +39,28 @@ def arguments(base, adapter=None, **more):
 
 
 def style(given):
-    return checkpoints.prompt_style(given, checkpoints.find_adapter(given))
+    model = checkpoints.Checkpoint.read(given)
+    found = checkpoints.find_adapter(model)
+    return checkpoints.prompt_style(model, found, given.get("prompt_style"))
+
+
+def find_adapter(given):
+    return checkpoints.find_adapter(checkpoints.Checkpoint.read(given))
+
+
+def has_chat_template(given):
+    return checkpoints.has_chat_template(checkpoints.Checkpoint.read(given))
 
 
 @pytest.mark.parametrize("argument", checkpoints.ADAPTERS)
 def test_an_adapter_is_found_with_its_manifest(base, adapter, argument):
-    found = checkpoints.find_adapter(arguments(base, None, **{argument: str(adapter)}))
+    found = find_adapter(arguments(base, None, **{argument: str(adapter)}))
     assert found == {"schema": 1, **adapter_manifest(adapter, base)}
-    assert checkpoints.find_adapter(arguments(base)) is checkpoints.find_adapter({}) is None
+    assert find_adapter(arguments(base)) is find_adapter({}) is None
     moved = base.rename(base.with_name("moved"))
-    assert checkpoints.find_adapter(arguments(moved, adapter)) == found
+    assert find_adapter(arguments(moved, adapter)) == found
     (adapter / "spor.json").unlink()
-    found = checkpoints.find_adapter(arguments(moved, adapter))
+    found = find_adapter(arguments(moved, adapter))
     assert found == {"adapter_sha256": digest_weights(adapter)}
 
 
@@ -58,24 +68,24 @@ def test_an_adapter_of_other_weights_is_refused(tmp_path, base, adapter):
     """A base that is not here is compared by its name, any other one by its weights."""
     other = save(tmp_path / "other", "config.json", "model.safetensors", b"weights of the bast")
     with pytest.raises(ConfigError, match="trained on another base than") as caught:
-        checkpoints.find_adapter(arguments(other, adapter))
+        find_adapter(arguments(other, adapter))
     assert caught.value.where == str(adapter)
     assert str(base) in str(caught.value.remedy)
     (adapter / "adapter_model.safetensors").write_bytes(b"later LoRA")
     with pytest.raises(ConfigError, match="not those that the manifest describes"):
-        checkpoints.find_adapter(arguments(base, adapter))
+        find_adapter(arguments(base, adapter))
     named = {"path": "someone/some-base", "revision": None, "sha256": "f" * 64}
     write_manifest(adapter, adapter_manifest(adapter, base, base_model=named))
-    assert checkpoints.find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
+    assert find_adapter({"pretrained": "someone/some-base", "peft": str(adapter)})
     with pytest.raises(ConfigError, match="another base than someone/some-bast"):
-        checkpoints.find_adapter({"pretrained": "someone/some-bast", "peft": str(adapter)})
+        find_adapter({"pretrained": "someone/some-bast", "peft": str(adapter)})
 
 
 @pytest.mark.parametrize(("key", "value"), [("seed", "3"), ("arm", None), ("base_model", {})])
 def test_wrong_types_in_manifests_fail(base, adapter, key, value):
     write_manifest(adapter, adapter_manifest(adapter, base, **{key: value}))
     with pytest.raises(ConfigError, match="not the manifest of an adapter") as caught:
-        checkpoints.find_adapter(arguments(base, adapter))
+        find_adapter(arguments(base, adapter))
     assert key in caught.value.what
 
 
@@ -84,7 +94,7 @@ def test_wrong_types_in_manifests_fail(base, adapter, key, value):
 def test_a_damaged_adapter_is_refused(base, adapter, file, kind):
     damage.replace(adapter / file, kind)
     with pytest.raises(SporError):
-        checkpoints.find_adapter(arguments(base, adapter))
+        find_adapter(arguments(base, adapter))
 
 
 def test_a_folder_without_a_checkpoint_is_refused(tmp_path, base):
@@ -95,7 +105,7 @@ def test_a_folder_without_a_checkpoint_is_refused(tmp_path, base):
         (tmp_path / "missing", None, "missing: there is no such folder"),
     ):
         with pytest.raises(ConfigError, match=fault):
-            checkpoints.find_adapter(arguments(base_folder, adapter_folder))
+            find_adapter(arguments(base_folder, adapter_folder))
 
 
 @pytest.mark.parametrize(
@@ -145,9 +155,9 @@ def test_a_model_without_files_is_causal(tmp_path, caplog):
 def test_a_chat_template_is_found(base, file, content, *, expected):
     (base / "tokenizer_config.json").write_text("{}")
     (base / file).write_text(content)
-    assert checkpoints.has_chat_template(arguments(base)) is expected
-    assert checkpoints.has_chat_template({"pretrained": "no/such-model"}) is None
-    assert checkpoints.has_chat_template({"model": "of a server"}) is None
+    assert has_chat_template(arguments(base)) is expected
+    assert has_chat_template({"pretrained": "no/such-model"}) is None
+    assert has_chat_template({"model": "of a server"}) is None
 
 
 def test_a_missing_package_is_named_with_its_extra():

@@ -16,6 +16,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
 from spor_tasks.models import quantization, whole
+from spor_tasks.models.checkpoints import Checkpoint
 from spor_tasks.models.hf import SporHF, swap_adapter
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
 from tests.support.scripted import evaluate_folder
@@ -32,7 +33,7 @@ def by_spor_hf(base, adapter=None, **more):
 
 def by_hf(base, adapter=None):
     adapters = {"peft": str(adapter)} if adapter else {}
-    return whole.check_hf({"pretrained": str(base), **adapters}, writes=False)
+    return whole.check_hf(Checkpoint.read({"pretrained": str(base), **adapters}), writes=False)
 
 
 WAYS = pytest.mark.parametrize("way", [by_spor_hf, by_hf])
@@ -348,7 +349,10 @@ def test_embeddings_grow_for_tokens_that_were_added(checkpoint, tmp_path):
     assert loaded.model.get_input_embeddings().weight.shape[0] == 261
     arguments = {"pretrained": str(checkpoint()), "peft": str(folder)}
     assert (
-        whole.check_hf({**arguments, "tokenizer": str(tmp_path / "tokenizer")}, writes=True) == ()
+        whole.check_hf(
+            Checkpoint.read({**arguments, "tokenizer": str(tmp_path / "tokenizer")}), writes=True
+        )
+        == ()
     )
 
 
@@ -409,7 +413,7 @@ def test_hf_refuses_what_a_batch_would_change(kind, checkpoint, rwkv, tmp_path):
         with pytest.raises(ConfigError, match="texts depend on the batch") as caught:
             Evaluator(name, device="cpu").evaluate([{"pretrained": str(base), **more}], [MINI])
         assert "spor-hf" in caught.value.remedy
-    assert whole.check_hf({"pretrained": str(base), **more}, writes=False) == ()
+    assert whole.check_hf(Checkpoint.read({"pretrained": str(base), **more}), writes=False) == ()
 
 
 def test_the_result_says_that_texts_exceed_their_limit(checkpoint):

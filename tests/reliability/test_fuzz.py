@@ -148,11 +148,12 @@ def make_model(where):
 def look_at(base, adapter):
     """Ask all that an evaluation asks of the folders of a model before it is loaded."""
     arguments = {"pretrained": str(base), "peft": str(adapter)}
+    model = checkpoints.Checkpoint.read(arguments)
     for ask in (
-        lambda: checkpoints.prompt_style(arguments, checkpoints.find_adapter(arguments)),
-        lambda: checkpoints.prompt_style(arguments, None),
-        lambda: checkpoints.has_chat_template(arguments),
-        lambda: checkpoints.generation_config(arguments),
+        lambda: checkpoints.prompt_style(model, checkpoints.find_adapter(model)),
+        lambda: checkpoints.prompt_style(model, None),
+        lambda: checkpoints.has_chat_template(model),
+        lambda: checkpoints.generation_config(model),
         lambda: checkpoints.base_sha256(arguments),
     ):
         with suppress(SporError):

@@ -25,7 +25,7 @@ from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.evaluation.checks import check
 from spor_tasks.harness import host
-from spor_tasks.models import checkpoints
+from spor_tasks.models.checkpoints import Checkpoint, find_adapter
 from spor_tasks.models.coded import CodedModel, Dcg, Prefixes, load
 from spor_tasks.models.hf import SporHF, swap_adapter
 from tests.conftest import REPOSITORY
@@ -283,11 +283,11 @@ def test_what_cannot_read_a_checkpoint_says_so(learn, base):
             check(settings, [given | {key: str(folder)}])
         assert caught.value.where == str(folder)
     with pytest.raises(ConfigError):
-        checkpoints.find_adapter(given | {"lora_local_path": str(folder)})
+        find_adapter(Checkpoint.read(given | {"lora_local_path": str(folder)}))
     with pytest.raises(ConfigError) as caught:
-        checkpoints.find_adapter({"pretrained": str(base("llama")), "peft": str(folder)})
+        find_adapter(Checkpoint(pretrained=str(base("llama")), peft=str(folder)))
     assert caught.value.remedy
-    assert checkpoints.find_adapter(given | {"peft": str(folder)})
+    assert find_adapter(Checkpoint.read(given | {"peft": str(folder)}))
     model = opened(base("gpt2"), folder, 1)
     assert not swap_adapter(model, None)
     prompt = codes(["Negative", "Hot", "Food"])

@@ -14,7 +14,7 @@ from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.models import checkpoints as evaluation
+from spor_tasks.models.checkpoints import Checkpoint, find_adapter
 from tests.support.soak import soak
 from tests.training.losses import different_rows
 from training import lora
@@ -163,7 +163,7 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
     assert torch.equal(*losses)
     saved = AutoTokenizer.from_pretrained(folder)
     assert saved("Ann sang.")["input_ids"] == loaded.tokenizer("Ann sang.")["input_ids"]
-    found = evaluation.find_adapter({"pretrained": str(base(name)), "peft": str(folder)})
+    found = find_adapter(Checkpoint(pretrained=str(base(name)), peft=str(folder)))
     assert found == read_manifest(folder)
     settings = json.loads((folder / "adapter_config.json").read_bytes())
     assert settings["target_modules"] == sorted(settings["target_modules"])

@@ -14,7 +14,7 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Column, Contrast, Sample, SetName, Split, SplitPair
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
-from spor_tasks.models import checkpoints
+from spor_tasks.models.checkpoints import Checkpoint, find_adapter
 from spor_tasks.models.hf import SporHF
 from spor_tasks.prompts.styles import prompt
 from tests.training.losses import objective_of, plain_loss, rows_of, without_dropout
@@ -206,13 +206,13 @@ def test_a_whole_model_is_a_checkpoint_that_says_what_it_learned(tune, base):
     assert {"[ENT]", "[SEP]"} <= tokenizer.get_vocab().keys()
     assert model.config.vocab_size == len(tokenizer)
     arguments = {"pretrained": str(result.folder)}
-    assert checkpoints.find_adapter(arguments) == manifest
-    assert checkpoints.find_adapter({"pretrained": str(base("gpt2"))}) is None
+    assert find_adapter(Checkpoint.read(arguments)) == manifest
+    assert find_adapter(Checkpoint(pretrained=str(base("gpt2")))) is None
     card = (result.folder / "README.md").read_text()
     assert "peft" not in card.lower()
     (result.folder / "model.safetensors").write_bytes(b"other")
     with pytest.raises(ConfigError, match="weights"):
-        checkpoints.find_adapter(arguments)
+        find_adapter(Checkpoint.read(arguments))
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
