@@ -75,10 +75,15 @@ def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
 
 def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, Record]:
     """Return the sample of that id or index, and its index in its file."""
-    hits = [hit for file in files for hit in islice(_named(file, which), 1)]
+    hits, most = [], 0
+    for file in files:
+        for index, record in enumerate(file.records()):
+            most = max(most, index)
+            if which in {str(index), record.sample.id}:
+                hits.append((index, record))
+                break
     if not hits:
-        last = max(sum(1 for _ in file.records()) for file in files) - 1
-        what = f"{which!r} is neither the id of a sample nor an index from 0 to {last}"
+        what = f"{which!r} is neither the id of a sample nor an index from 0 to {most}"
         raise ConfigError(what, where=path)
     if len(hits) > 1:
         places = ", ".join(f"{record.run.task} in {record.run.file}" for _, record in hits)
@@ -90,11 +95,10 @@ def _record(files: Sequence[SampleFile], which: str, path: Path) -> tuple[int, R
     return hits[0]
 
 
-def _named(file: SampleFile, which: str) -> Iterator[tuple[int, Record]]:
-    return (hit for hit in enumerate(file.records()) if which in {str(hit[0]), hit[1].sample.id})
-
-
 # --- Text ----------------------------------------------------------------------------------------
+
+
+_TEXT = " " * 8  # before texts; numbers of units and scores stand before them
 
 
 def terminal(exhibit: Exhibit, width: int = 100) -> str:
@@ -111,24 +115,21 @@ def terminal(exhibit: Exhibit, width: int = 100) -> str:
         lines += [*([f"{_TEXT}twin:"] if number else []), *_side(side)]
     for record, view in exhibit.runs:
         lines += ["", *_run(record, view)]
-    return "\n".join(_wrapped(line, width) for line in lines)
-
-
-_TEXT = " " * 8  # before texts; numbers of units and scores stand before them
-
-
-def _wrapped(line: str, width: int) -> str:
-    """Return a line broken at spaces, with its indent."""
-    text = line.lstrip(" ")
-    indent = line[: len(line) - len(text)]
-    return textwrap.fill(
-        visible(text),
-        width,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    wrapped = []
+    for line in map(visible, lines):
+        text = line.lstrip(" ")
+        indent = line[: len(line) - len(text)]
+        wrapped.append(
+            textwrap.fill(
+                text,
+                width,
+                initial_indent=indent,
+                subsequent_indent=f"{indent}  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        )
+    return "\n".join(wrapped)
 
 
 def _side(side: SampleView) -> Iterator[str]:
@@ -136,7 +137,11 @@ def _side(side: SampleView) -> Iterator[str]:
         yield _TEXT + ", ".join(side.about)
     if side.table:
         yield _TEXT + side.table.title
-        yield from (_TEXT + _row(row) for row in side.table.rows)
+        for row in side.table.rows:
+            if isinstance(row, int):
+                yield f"{_TEXT}({row:,} {'row' if row == 1 else 'rows'} not shown)"
+            else:
+                yield _TEXT + " | ".join(map(_cell, row))
     if side.table and side.table.linked:
         yield f"{_TEXT}* columns of the text, ° columns of the contrast"
     else:
@@ -144,12 +149,6 @@ def _side(side: SampleView) -> Iterator[str]:
             yield f"    {f'[{number}]':<4}{' | '.join(unit)}"
     yield from (f"{_TEXT}{phrase} hides {what}" for what, phrase in side.hidden)
     yield from (_TEXT + reference for reference in side.references)
-
-
-def _row(row: ShownRow) -> str:
-    if isinstance(row, int):
-        return f"({row:,} {'row' if row == 1 else 'rows'} not shown)"
-    return " | ".join(map(_cell, row))
 
 
 def _cell(cell: ShownCell) -> str:
