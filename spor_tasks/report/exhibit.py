@@ -3,14 +3,13 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError, ResultError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.visible import visible
 from spor_tasks.report.marking import KINDS, Marked
-from spor_tasks.report.sample_table import ShownCell, ShownRow
+from spor_tasks.report.sample_table import ShownCell
 from spor_tasks.report.views import RecordView, SampleView, run_name, sample_views, view_of
 from spor_tasks.results import runs
 from spor_tasks.results.samples import Record, SampleFile, find

@@ -5,7 +5,6 @@ The page gets them as they are, without the fields that have their default.
 
 import math
 from collections.abc import Iterator, Mapping
-from operator import attrgetter
 from typing import Literal
 
 import msgspec
@@ -102,21 +101,21 @@ def sample_views(sample: Sample, most_rows: int | None = None) -> tuple[SampleVi
 
     ``most_rows`` limits the rows of a table without highlighted cells.
     """
-    return tuple(_side(side, most_rows) for side in sides(sample))
-
-
-def _side(side: Sample, most_rows: int | None) -> SampleView:
-    prefix = side.about("prefix")
-    about = (side.about("name"), category_of(side), prefix and f"begins “{prefix}”")
-    return SampleView(
-        id=side.id,
-        about=tuple(filter(None, about)),
-        units=side.units,
-        references=side.references,
-        hidden=side.challenge.phrases if isinstance(side.challenge, Hidden) else (),
-        table=table_view(side, most_rows),
-        section=side.about("section_text"),
-    )
+    views = []
+    for side in sides(sample):
+        prefix = side.about("prefix")
+        about = (side.about("name"), category_of(side), prefix and f"begins “{prefix}”")
+        view = SampleView(
+            id=side.id,
+            about=tuple(fact for fact in about if fact),
+            units=side.units,
+            references=side.references,
+            hidden=side.challenge.phrases if isinstance(side.challenge, Hidden) else (),
+            table=table_view(side, most_rows),
+            section=side.about("section_text"),
+        )
+        views.append(view)
+    return tuple(views)
 
 
 # --- The outputs ----------------------------------------------------------------------------------
@@ -124,47 +123,63 @@ def _side(side: Sample, most_rows: int | None) -> SampleView:
 
 def view_of(record: Record) -> RecordView:
     """Return what is shown of a record's outputs."""
-    scores, notes = _scores(record), tuple(_notes(record))
-    if record.likelihoods:
-        return RecordView(tuple(_given_texts(record)), scores, notes=notes)
-    owners = side_of_each(record.sample, len(record.outputs))
-    marked = [
-        mark(*each, record.recognized)
-        for each in zip(owners, record.outputs, record.scored, strict=True)
-    ]
-    outputs = (
-        _output(record, number, owner, each)
-        for number, (owner, each) in enumerate(zip(owners, marked, strict=True))
-    )
-    return RecordView(tuple(outputs), scores, faults_of(record.sample, marked), notes)
-
-
-def _given_texts(record: Record) -> Iterator[OutputView]:
-    """Yield the given texts with their likelihoods; of a pair each text has a side."""
-    purposes = SIDES if len(record.scored) > 1 else ("",)
+    headline = record.run.spec.headline
+    values = {name: alone(name, value) for name, value in record.scores.items()}
+    scores = {
+        name: round(value, 4)
+        for name, value in sorted(values.items(), key=lambda item: item[0] != headline)
+        if value is not None and math.isfinite(value)
+    }
+    notes = tuple(_notes(record))
+    if not record.likelihoods:
+        owners = side_of_each(record.sample, len(record.outputs))
+        marked = [
+            mark(owner, output, text, record.recognized)
+            for owner, output, text in zip(owners, record.outputs, record.scored, strict=True)
+        ]
+        outputs = [
+            _output(record, number, owner, each)
+            for number, (owner, each) in enumerate(zip(owners, marked, strict=True))
+        ]
+        return RecordView(tuple(outputs), scores, faults_of(record.sample, marked), notes)
+    given = []
+    purposes = SIDES if len(record.scored) > 1 else ("",)  # of a pair each text has a side
     for text, likelihood, purpose in zip(record.scored, record.likelihoods, purposes, strict=True):
         token = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
         note = f"log likelihood {likelihood.log:.2f}{token}, {likelihood.per_byte:.3f} by byte"
-        yield OutputView(Marked(text, Span(0, len(text))), purpose, notes=(note,))
+        given.append(OutputView(Marked(text, Span(0, len(text))), purpose, notes=(note,)))
+    return RecordView(tuple(given), scores, notes=notes)
 
 
 def _output(record: Record, number: int, owner: Sample, marked: Marked) -> OutputView:
-    purposes = []
+    """Return what is shown of one output for the side of the sample that owns it."""
+    purposes, notes = [], []
     if record.sample.twin:
         is_own = number < len(record.outputs) / 2
         purposes.append("the original" if is_own else "the twin")
     if isinstance(owner.challenge, Orders):
         order = owner.challenge.inputs[number % len(owner.challenge.inputs)]
         purposes.append(f"input order {' '.join(map(str, order))}")
+    if marked.units and not has_attributes(owner):
+        notes.append(f"not located: {' '.join(f'[{unit}]' for unit in marked.units)}")
+    if marked.phrases and isinstance(owner.challenge, Hidden):
+        phrases = (owner.challenge.phrases[phrase][1] for phrase in marked.phrases)
+        notes.append(f"not copied: {', '.join(phrases)}")
+    if marked.leaks:
+        notes.append(f"leaked: {', '.join(marked.leaks)}")
+    if marked.slots:
+        notes.append(f"slot errors: {', '.join(marked.slots)}")
     verdicts = tuple(_verdicts(record, owner, marked))
-    return OutputView(marked, ", ".join(purposes), verdicts, tuple(_lacks(owner, marked)))
+    return OutputView(marked, ", ".join(purposes), verdicts, tuple(notes))
 
 
 def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict]:
     """Yield the verdict on each unit; none on linked columns and attributes that nobody judged."""
     of_cells = isinstance(owner.table, CellTable)
-    is_judged = len(record.recognized) == len(owner.units)
-    if not is_judged if has_attributes(owner) else "table" in owner.context and not of_cells:
+    if has_attributes(owner):
+        if len(record.recognized) != len(owner.units):
+            return
+    elif "table" in owner.context and not of_cells:
         return
     labels = (label for mark in marked.marks for label in mark.labels)
     doubtful = {label.number for label in labels if label.kind == "doubtful unit"}
@@ -179,38 +194,19 @@ def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict
             yield "expressed"
 
 
-def _lacks(owner: Sample, marked: Marked) -> Iterator[str]:
-    if marked.units and not has_attributes(owner):
-        yield f"not located: {' '.join(f'[{number}]' for number in marked.units)}"
-    if marked.phrases and isinstance(owner.challenge, Hidden):
-        phrases = (owner.challenge.phrases[number][1] for number in marked.phrases)
-        yield f"not copied: {', '.join(phrases)}"
-    if marked.leaks:
-        yield f"leaked: {', '.join(marked.leaks)}"
-    if marked.slots:
-        yield f"slot errors: {', '.join(marked.slots)}"
-
-
-# --- What was measured ---------------------------------------------------------------------------
-
-
-def _scores(record: Record) -> dict[str, float]:
-    headline = record.run.spec.headline
-    scores = {name: alone(name, value) for name, value in record.scores.items()}
-    return {
-        name: round(score, 4)
-        for name in sorted(scores, key=headline.__ne__)
-        if (score := scores[name]) is not None and math.isfinite(score)
-    }
-
-
 def _notes(record: Record) -> Iterator[str]:
+    """Yield what was measured of all outputs together."""
     if len(record.likelihoods) > 1:
-        units = {"token": "per_token", "sum": "log", "byte": "per_byte"}
-        winners = (
-            f"by {unit} {_likelier(*map(attrgetter(name), record.likelihoods))}"
-            for unit, name in units.items()
-        )
+        winners = []
+        for unit, name in (("token", "per_token"), ("sum", "log"), ("byte", "per_byte")):
+            text, contrast = (getattr(each, name) for each in record.likelihoods)
+            if text is None or contrast is None:
+                likelier = "not known"
+            elif text == contrast:
+                likelier = "neither"
+            else:
+                likelier = SIDES[0] if text > contrast else SIDES[1]
+            winners.append(f"by {unit} {likelier}")
         yield f"likelier: {', '.join(winners)}"
     if reading := record.reading:
         search = f"{reading.programs:,} programs found, search ended: {reading.ended}"
@@ -222,9 +218,3 @@ def _notes(record: Record) -> Iterator[str]:
             for aspect, value, wish in record.recognized
         )
         yield f"{'likeliest' if record.likelihoods else 'judged'} as: {', '.join(values)}"
-
-
-def _likelier(text: float | None, contrast: float | None) -> str:
-    if text is None or contrast is None:
-        return "not known"
-    return "neither" if text == contrast else SIDES[text < contrast]
