@@ -11,18 +11,18 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from msgspec import to_builtins
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import Sample, Triple
+from spor_tasks.core.sample import Triple
 from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.views import AS_IS, category_of, run_name, sample_views, view_of
 from spor_tasks.results.grid import full_title
 from spor_tasks.results.rows import PLAIN, prompt_in_words
-from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.runs import Problem
 from spor_tasks.results.samples import Record, SampleFile
 
 SIZE = 1000
@@ -49,8 +49,16 @@ def browse(files: Iterable[SampleFile]) -> Browser:
 
     Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
     """
+
+    def place(file: SampleFile) -> tuple[Any, ...]:
+        run = file.run
+        arm = run.spec.arms.index(run.arm) if run.arm in run.spec.arms else -1
+        aspect = place_of(run.spec.benchmark, run.aspect)
+        seed = -1 if run.seed is None else run.seed
+        return aspect, run.corpus, run.protocol, run.comparison, run.model, arm, seed, file.path
+
     groups: dict[tuple[str, str], list[SampleFile]] = {}
-    for file in sorted(files, key=_place):
+    for file in sorted(files, key=place):
         run = file.run
         groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
     chunks = [""]  # the index, which is known last
@@ -67,29 +75,7 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     return Browser(tuple(chunks) if tests else (), tests, tuple(problems))
 
 
-def _place(file: SampleFile) -> tuple[Any, ...]:
-    run = file.run
-    arm = run.spec.arms.index(run.arm) if run.arm in run.spec.arms else -1
-    aspect = place_of(run.spec.benchmark, run.aspect)
-    seed = -1 if run.seed is None else run.seed
-    return aspect, run.corpus, run.protocol, run.comparison, run.model, arm, seed, file.path
-
-
 # --- One test set ---------------------------------------------------------------------------------
-
-
-class _Row(NamedTuple):
-    """The outcome of a sample in a run.
-
-    ``score`` is the headline, None for no verdict. ``faults`` are bits, None of a text that was
-    given; ``faultless`` is the label of a row without any.
-    """
-
-    sample: str
-    score: float | None
-    faults: int | None
-    faultless: str
-    packed: str
 
 
 class _Sample(NamedTuple):
@@ -99,33 +85,47 @@ class _Sample(NamedTuple):
     inputs: tuple[str, ...]
     packed: str
 
-
-_Samples = dict[str, _Sample]
-"""The samples of a test set by their ids, as the first run that has them."""
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """Return the sample of a record, with its category and its predicates or attributes."""
+        sample, inputs = record.sample, record.inputs
+        names = (
+            unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
+        )
+        traits = {
+            "category": category_of(sample),
+            "units": len(sample.units),
+            "predicate": tuple(dict.fromkeys(names)),
+        }
+        own, *twins = sample_views(sample)
+        row = {**to_builtins(own), "twins": to_builtins(twins), "inputs": inputs}
+        return cls(traits, inputs, _json(row))
 
 
 def _test(
     files: Sequence[SampleFile], chunks: list[str], problems: list[Problem]
 ) -> dict[str, Any]:
     """Pack the runs of one test set, then its samples; return its entry in the index."""
-    samples: _Samples = {}
-    runs, names = [], Counter[tuple[str, str]]()
+    samples: dict[str, _Sample] = {}  # by id, as the first run has it
+    runs, copies = [], Counter[tuple[str, str]]()
     for file in files:
-        rows = _rows(file, samples, problems)
-        numbers = {name: number for number, name in enumerate(samples)}
-        prompt = prompt_in_words(file.run.signature)
-        name = ", ".join([run_name(file.run), *([prompt] if prompt != PLAIN else [])])
-        names[file.run.model, name] += 1
-        copies = names[file.run.model, name]
+        run = file.run
+        seed = None if run.seed is None else str(run.seed)
+        prompt = prompt_in_words(run.signature)
+        name = run_name(run) if prompt == PLAIN else f"{run_name(run)}, {prompt}"
+        copies[run.model, name] += 1
+        copy = copies[run.model, name]
         runs.append(
             {
-                "name": name if copies == 1 else f"{name} ({copies})",
-                "facets": _facets(file.run),
-                "samples": [numbers[row.sample] for row in rows],
-                "scores": [row.score for row in rows],
-                "faults": [row.faults for row in rows],
-                "faultless": max((row.faultless for row in rows), default=""),
-                "chunks": _pack([row.packed for row in rows], chunks),
+                "name": name if copy == 1 else f"{name} ({copy})",
+                "facets": {
+                    "test": full_title(run),
+                    "model": run.model,
+                    "prompt": prompt,
+                    "arm": run.arm or AS_IS,
+                    "seed": seed,
+                },
+                **_outcomes(file, samples, chunks, problems),
             }
         )
     first = files[0].run
@@ -139,51 +139,35 @@ def _test(
     }
 
 
-def _rows(file: SampleFile, samples: _Samples, problems: list[Problem]) -> list[_Row]:
-    """Return the outcomes of a run; add its samples that are new, and the damage of its file."""
-    rows = []
+def _outcomes(
+    file: SampleFile, samples: dict[str, _Sample], chunks: list[str], problems: list[Problem]
+) -> dict[str, Any]:
+    """Pack the outcomes of a run; add its samples that are new, and the damage of its file.
+
+    A sample has its number, its headline, None for no verdict, and its faults as bits, None of a
+    text that was given. A sample without faults is labelled ``faultless``.
+    """
+    numbers = {name: number for number, name in enumerate(samples)}
+    packed, faultless = [], ""
+    own: dict[str, list[Any]] = {"samples": [], "scores": [], "faults": []}
     try:
         for record in file.records():
             name = record.sample.id
             if name not in samples:
-                samples[name] = _sample(record)
-            rows.append(_row(record, samples[name]))
+                numbers[name] = len(samples)
+                samples[name] = _Sample.of(record)
+            view = view_of(record)
+            faults = None if view.faults is None else sum(_BITS[fault] for fault in view.faults)
+            changed = {} if record.inputs == samples[name].inputs else {"inputs": record.inputs}
+            own["samples"].append(numbers[name])
+            own["scores"].append(view.scores.get(record.run.spec.headline))
+            own["faults"].append(faults)
+            packed.append(_json(to_builtins(view) | changed))
+            faultless = max(faultless, view.faultless)
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         problems.append(Problem("samples", error.where or str(file.path), what))
-    return rows
-
-
-def _row(record: Record, sample: _Sample) -> _Row:
-    view, inputs = view_of(record), record.inputs
-    own = {} if inputs == sample.inputs else {"inputs": inputs}
-    return _Row(
-        sample=record.sample.id,
-        score=view.scores.get(record.run.spec.headline),
-        faults=None if view.faults is None else sum(_BITS[fault] for fault in view.faults),
-        faultless=view.faultless,
-        packed=_json(to_builtins(view) | own),
-    )
-
-
-def _traits(sample: Sample) -> dict[str, Any]:
-    """Return the category, number of units, and predicates or attributes of a sample."""
-    names = (
-        unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
-    )
-    predicates = tuple(dict.fromkeys(names))
-    return {"category": category_of(sample), "units": len(sample.units), "predicate": predicates}
-
-
-def _facets(run: Run) -> dict[str, str | None]:
-    """Return the texts that filters compare of a run."""
-    return {
-        "test": full_title(run),
-        "model": run.model,
-        "prompt": prompt_in_words(run.signature),
-        "arm": run.arm or AS_IS,
-        "seed": None if run.seed is None else str(run.seed),
-    }
+    return {**own, "faultless": faultless, "chunks": _pack(packed, chunks)}
 
 
 def _pack(rows: Sequence[str], chunks: list[str]) -> list[int]:
@@ -201,9 +185,3 @@ def _packed(text: str) -> str:
 
 
 _json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-
-
-def _sample(record: Record) -> _Sample:
-    own, *twins = sample_views(record.sample)
-    row = {**to_builtins(own), "twins": to_builtins(twins), "inputs": record.inputs}
-    return _Sample(_traits(record.sample), record.inputs, _json(row))
