@@ -147,16 +147,20 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
     strict = is_strict(sample) and not of_cells
     units = sample.units if is_named else ()
     traces = align.trace(units, text, strict=strict, same_digits=of_cells)
-    located = [
-        (*span, Label(_kind(units[number], [words[i] for i in placement]), number))
-        for number, placements in enumerate(traces)
-        for placement in placements
-        for span in _stretches(sorted(set(placement)), spans)
-    ]
+    located = [*_located(units, traces, spans, words)]
     missing = _missing(sample, traces, recognized)
     copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _Copies()
     slots = tuple(_slots(sample, text))
-    orders = sample.challenge
+    orders, is_odd = sample.challenge, False
+    if isinstance(orders, Orders) and not missing:
+        positions = [max(placement[0] for placement in placements) for placements in traces]
+        is_odd = not is_proper(align.order(positions), orders.references)
+    is_cut = False
+    if spans and not of_attributes:
+        own, *others = (
+            each.rstrip().rstrip(_CLOSING).endswith(_STOPS) for each in (text, *sample.references)
+        )
+        is_cut = not own and (not others or any(others))
     faults = (
         (Fault.EMPTY, not spans),
         (Fault.LEAK, copies.leaks),
@@ -164,9 +168,9 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
         (Fault.UNIT, missing),
         (Fault.SLOT, slots),
         (Fault.DOUBT, any(label.kind == "doubtful unit" for _, _, label in located)),
-        (Fault.ORDER, isinstance(orders, Orders) and not missing and _is_odd(orders, traces)),
+        (Fault.ORDER, is_odd),
         (Fault.REPETITION, _repeats(words)),
-        (Fault.UNFINISHED, spans and not of_attributes and _is_cut(text, sample.references)),
+        (Fault.UNFINISHED, is_cut),
         (Fault.LINES, (output[: scored.start] + output[scored.end :]).strip()),
     )
     return Marked(
@@ -251,22 +255,28 @@ _KNOWN_UNITS = 16384  # more than a few test sets have
 _INFLECTED = 4  # letters of a token that may be a word with one letter more, less or changed
 
 
-def _stretches(
-    positions: Sequence[int], spans: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """Yield what ascending token positions cover, adjacent tokens together."""
-    for _, adjacent in groupby(enumerate(positions), key=lambda each: each[1] - each[0]):
-        run = [position for _, position in adjacent]
-        yield spans[run[0]][0], spans[run[-1]][1]
+def _located(
+    units: Sequence[DataUnit],
+    traces: Sequence[Sequence[align.Placement]],
+    spans: Sequence[tuple[int, int]],
+    words: Sequence[str],
+) -> Iterator[_Stretch]:
+    """Yield what expresses each unit, adjacent tokens together.
 
-
-def _kind(unit: DataUnit, words: Sequence[str]) -> Kind:
-    """Return "unit" if the words found are all words of the unit, else "doubtful unit"."""
-    is_whole = any(
-        len(words) == len(tokens) and all(map(_is_same, tokens, words))
-        for tokens in _wordings(unit)
-    )
-    return "unit" if is_whole else "doubtful unit"
+    A unit is in doubt unless the words found are all words of it.
+    """
+    for number, placements in enumerate(traces):
+        for placement in placements:
+            found = [words[position] for position in placement]
+            is_whole = any(
+                len(found) == len(tokens) and all(map(_is_same, tokens, found))
+                for tokens in _wordings(units[number])
+            )
+            label = Label("unit" if is_whole else "doubtful unit", number)
+            positions = enumerate(sorted(set(placement)))
+            for _, adjacent in groupby(positions, key=lambda each: each[1] - each[0]):
+                run = [position for _, position in adjacent]
+                yield spans[run[0]][0], spans[run[-1]][1], label
 
 
 @lru_cache(maxsize=_KNOWN_UNITS)
@@ -310,17 +320,17 @@ def _copies(sample: Sample, text: str) -> _Copies:
         number for number, (_, phrase) in enumerate(hidden) if phrase in published.missing
     )
     normalized, origins = copy_rule.normalized(text), copy_rule.origins(text)
-    copies = [
-        (*place, Label("phrase", number))
-        for number, (_, phrase) in enumerate(hidden)
-        if number not in missing and (place := _copy(phrase, sample, normalized))
-    ]
-    leaking = [
-        (start, start + len(leak), Label(kind, number))
-        for number, leak in enumerate(map(str.lower, leaks))
-        for kind, start in _leaks(normalized, leak)
-    ]
-    stretches = ((origins[a], origins[b - 1] + 1, label) for a, b, label in (*copies, *leaking))
+    found: list[_Stretch] = []
+    for number, (_, phrase) in enumerate(hidden):
+        if number not in missing and (place := _copy(phrase, sample, normalized)):
+            found.append((*place, Label("phrase", number)))
+    for number, leak in enumerate(map(str.lower, leaks)):
+        anywhere, whole = normalized.find(leak), find_whole(normalized, leak)
+        if whole >= 0:
+            found.append((whole, whole + len(leak), Label("leak", number)))
+        if anywhere != whole:  # its first appearance is inside a word
+            found.append((anywhere, anywhere + len(leak), Label("inner leak", number)))
+    stretches = ((origins[start], origins[end - 1] + 1, label) for start, end, label in found)
     return _Copies(missing, leaks, tuple(stretches))
 
 
@@ -331,15 +341,6 @@ def _copy(phrase: str, sample: Sample, text: str) -> tuple[int, int] | None:
             return start, start + len(wording)
     symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", text)
     return symbol.span() if symbol else None
-
-
-def _leaks(text: str, leak: str) -> Iterator[tuple[Kind, int]]:
-    """Yield where a hidden value appears as a word, and its first appearance if that differs."""
-    anywhere, whole = text.find(leak), find_whole(text, leak)
-    if whole >= 0:
-        yield "leak", whole
-    if anywhere != whole:
-        yield "inner leak", anywhere
 
 
 # --- The run of a text ---------------------------------------------------------------------------
@@ -362,17 +363,3 @@ def _repeats(tokens: Sequence[str]) -> bool:
         if 0 < distance < streak + _RUN:
             return True
     return False
-
-
-def _ends(text: str) -> bool:
-    return text.rstrip().rstrip(_CLOSING).endswith(_STOPS)
-
-
-def _is_cut(text: str, references: Sequence[str]) -> bool:
-    """Return whether a text does not end a sentence, as a reference does, if there are any."""
-    return not _ends(text) and (not references or any(map(_ends, references)))
-
-
-def _is_odd(orders: Orders, traces: Sequence[Sequence[align.Placement]]) -> bool:
-    positions = [max(placement[0] for placement in placements) for placements in traces]
-    return not is_proper(align.order(positions), orders.references)

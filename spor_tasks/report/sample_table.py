@@ -67,7 +67,8 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
         return None
     linked = isinstance(sample.table, Table)
     limit = most_rows or (len(rows) if linked else MOST_ROWS)
-    title = " · ".join(filter(None, map(sample.about, ("title", "section_title"))))
+    titles = (sample.about(fact) for fact in ("title", "section_title"))
+    title = " · ".join(title for title in titles if title)
     return TableView(title, tuple(_shown_rows(rows, frozenset(_visible_rows(rows, limit)))), linked)
 
 
@@ -146,22 +147,21 @@ def _slots(rows: _Rows) -> Sequence[_Slots]:
 
 
 def _shown_rows(rows: _Rows, visible: Container[int]) -> Iterator[ShownRow]:
+    """Yield the cells of the visible rows; the first of a block also has cells from above it."""
     for is_visible, run in groupby(enumerate(_slots(rows)), lambda each: each[0] in visible):
         block = list(run)
-        if is_visible:
-            first, last = block[0][0], block[-1][0]
-            yield from (tuple(_cells(rows, *line, first, last)) for line in block)
-        else:
+        if not is_visible:
             yield len(block)
-
-
-def _cells(rows: _Rows, number: int, line: _Slots, first: int, last: int) -> Iterator[ShownCell]:
-    """Yield the cells of a row in a block of rows; its first one also has those from above."""
-    for place, columns in groupby(range(1 + max(line, default=-1)), line.get):
-        width = len(list(columns))
-        if place is None:
-            yield ShownCell("", columns=width)
-        elif number in {place[0], first}:
-            cell = rows[place[0]][place[1]]
-            height = min(place[0] + cell.rows - 1, last) - number + 1
-            yield replace(cell, columns=width, rows=height)
+            continue
+        first, last = block[0][0], block[-1][0]
+        for number, line in block:
+            cells = []
+            for place, columns in groupby(range(1 + max(line, default=-1)), line.get):
+                width = len(list(columns))
+                if place is None:
+                    cells.append(ShownCell("", columns=width))
+                elif number in {place[0], first}:
+                    cell = rows[place[0]][place[1]]
+                    height = min(place[0] + cell.rows - 1, last) - number + 1
+                    cells.append(replace(cell, columns=width, rows=height))
+            yield tuple(cells)
