@@ -62,24 +62,24 @@ def copied_text(demonstrations: Iterable[Sample]) -> str:
 def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
     """Return the content of the prompts of each arm, to see how alike they are."""
     samples = [item.sample for item in prompted]
-    arms = zip(*(item.arms for item in prompted), strict=True)
-    return tuple(_matching(samples, prompts) for prompts in arms)
-
-
-def _matching(samples: Sequence[Sample], prompts: Sequence[Demonstrations]) -> Matching:
-    shown = [[unit for each in prompt for unit in set(each.units)] for prompt in prompts]
-    own = [
-        sum(unit in sample.units for unit in units)
-        for sample, units in zip(samples, shown, strict=True)
-    ]
+    have_references = all(sample.references for sample in samples)
     mean = statistics.fmean
-    return Matching(
-        demonstrations=mean(map(len, prompts)),
-        own_units=mean(own),
-        other_units=mean(len(units) - count for units, count in zip(shown, own, strict=True)),
-        words=mean(sum(map(words, prompt)) for prompt in prompts),
-        copied=mean(map(worth, samples, prompts)) if all(s.references for s in samples) else None,
-    )
+    of_arms = []
+    for prompts in zip(*(item.arms for item in prompted), strict=True):
+        shown = [[unit for each in prompt for unit in set(each.units)] for prompt in prompts]
+        own = [
+            sum(unit in sample.units for unit in units)
+            for sample, units in zip(samples, shown, strict=True)
+        ]
+        of_arm = Matching(
+            demonstrations=mean(len(prompt) for prompt in prompts),
+            own_units=mean(own),
+            other_units=mean(len(units) - count for units, count in zip(shown, own, strict=True)),
+            words=mean(sum(words(each) for each in prompt) for prompt in prompts),
+            copied=mean(map(worth, samples, prompts)) if have_references else None,
+        )
+        of_arms.append(of_arm)
+    return tuple(of_arms)
 
 
 @lru_cache(maxsize=_KNOWN_SAMPLES)

@@ -6,6 +6,7 @@ docs/decisions/demonstrations.md.
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -13,11 +14,10 @@ from tqdm import tqdm
 
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, Split, SplitPair, Triple
-from spor_tasks.prompts.combinations import same_or_other_combinations
 from spor_tasks.prompts.content import Demonstrations, Prompted, words, worth
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Fillers, Key, Pool, draw_bit
-from spor_tasks.prompts.similar import similar_tables
+from spor_tasks.prompts.similar import same_or_other_combinations, similar_tables
 from spor_tasks.text.normalize import display
 
 WORD_TOLERANCE = 0.1
@@ -50,7 +50,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
       corpus's order and in the order of the text.
     - Benchmarks of tables. See :func:`spor_tasks.prompts.similar.similar_tables`.
     - Benchmarks of other data without aspects. See
-      :func:`spor_tasks.prompts.combinations.same_or_other_combinations`.
+      :func:`spor_tasks.prompts.similar.same_or_other_combinations`.
     - Rule learnability. There is one arm, whose demonstrations hide nothing: they have the entity
       that the test sample hides, and any value of an attribute whose value it hides.
 
@@ -77,10 +77,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
             where="num_fewshot",
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
-    has_tables = "table" in pair.test.samples[0].context
-    rule_of_benchmark = similar_tables if has_tables else same_or_other_combinations
-    rule = _RULES.get(pair.name.aspect) or _arm_by_arm(rule_of_benchmark)
-    demonstrate = rule(pair, most)
+    demonstrate = _RULES.get(pair.name.aspect, _without_aspects)(pair, most)
     samples = tqdm(
         pair.test.samples, "choosing demonstrations", delay=_SECONDS, mininterval=_SECONDS
     )
@@ -112,10 +109,10 @@ class _Arm(NamedTuple):
 
 def _systematicity(pair: SplitPair, most: int) -> _Demonstrate:
     atom, combination = (Pool(arm.samples) for arm in pair.arms)
-    # First of all, as many pairs as can be stand together.
-    return _matched(
+    return _Matched(
         (_Arm(atom, allows=lambda block: not _pairs(block)), _Arm(combination, value=_pairs)),
         limits=[most],
+        # First of all, as many pairs as can be stand together.
         rank=lambda cover: (-cover.value, *cover.shape),
     )
 
@@ -129,56 +126,59 @@ def _pairs(block: Block) -> int:
 def _productivity(pair: SplitPair, most: int) -> _Demonstrate:
     invisible, visible = (Pool(arm.samples) for arm in pair.arms)
     longest = max(invisible.sizes)
-    # First of all, prompts are short, for long demonstrations make them long enough.
-    return _matched(
+    return _Matched(
         (_Arm(invisible), _Arm(visible, value=lambda block: int(block.size > longest))),
         limits=range(1, most + 1),
+        # First of all, prompts are short, for long demonstrations make them long enough.
         rank=lambda cover: (*cover.shape, -cover.value),
     )
 
 
-def _matched(
-    arms: tuple[_Arm, _Arm],
-    limits: Iterable[int],
-    rank: Callable[[Cover], tuple[int, ...]],
-) -> _Demonstrate:
-    """Return what finds prompts of two arms that are alike but for what the second one is worth.
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """Finds prompts of two arms that are alike but for what the second one is worth."""
 
-    The best shape is that with the lowest ``rank`` of the second arm's cover, whose value must be
-    positive. Covers are sought of so many samples as each limit allows, until there are enough:
-    where fewer samples rank first, that saves the search for more.
+    arms: tuple[_Arm, _Arm]
+    limits: Sequence[int]
+    """Numbers of samples that covers are sought of, until there are enough covers.
+
+    Where fewer samples rank first, that saves the search for more.
     """
+    rank: Callable[[Cover], tuple[int, ...]]
+    """The rank of a shape by the second arm's cover; the lowest is the best."""
 
-    def plans(blocks: Iterable[Iterable[Block]], full: int) -> list[tuple[Cover, Cover]]:
-        """Return covers of both arms of the shapes that they have in common, the best first."""
-        plans_found: list[tuple[Cover, Cover]] = []
-        searches = [
-            covers(filter(arm.allows, arm_blocks), full, value=arm.value)
-            for arm, arm_blocks in zip(arms, blocks, strict=True)
-        ]
-        for limit in limits:
-            first, second = (
-                filled(search(limit), arm.pool.sizes, limit)
-                for arm, search in zip(arms, searches, strict=True)
-            )
-            shared = [(first[shape], cover) for shape, cover in second.items() if shape in first]
-            plans_found = [plan for plan in shared if plan[1].value > 0]
-            if len(plans_found) >= _MOST_SHAPES:
-                break
-        return sorted(plans_found, key=lambda plan: rank(plan[1]))[:_MOST_SHAPES]
-
-    def demonstrate(sample: Sample) -> _Arms | None:
+    def __call__(self, sample: Sample) -> _Arms | None:
+        """Return the demonstrations of both arms, or None where they cannot be matched."""
         keys = tuple(dict.fromkeys(sample.units))
         full = (1 << len(keys)) - 1
-        blocks = [arm.pool.blocks(sample, keys) for arm in arms]
-        shows_all = any(block.mask == full for each in blocks for block in each)
+        blocks = [arm.pool.blocks(sample, keys) for arm in self.arms]
+        shows_all = any(block.mask == full for of_arm in blocks for block in of_arm)
         for avoided in (full, None) if shows_all else (None,):
-            allowed = [[block for block in each if block.mask != avoided] for each in blocks]
-            if best_plans := plans(allowed, full):
-                return _best_match(sample, best_plans, arms, blocks, keys)
+            allowed = [[block for block in of_arm if block.mask != avoided] for of_arm in blocks]
+            if plans := self._plans(allowed, full):
+                return _best_match(sample, plans, self.arms, blocks, keys)
         return None
 
-    return demonstrate
+    def _plans(self, blocks: Sequence[Iterable[Block]], full: int) -> list[tuple[Cover, Cover]]:
+        """Return covers of both arms of the shapes that they have in common, the best first."""
+        searches = [
+            covers((block for block in of_arm if arm.allows(block)), full, value=arm.value)
+            for arm, of_arm in zip(self.arms, blocks, strict=True)
+        ]
+        plans: list[tuple[Cover, Cover]] = []
+        for limit in self.limits:
+            first, second = (
+                filled(search(limit), arm.pool.sizes, limit)
+                for arm, search in zip(self.arms, searches, strict=True)
+            )
+            plans = [
+                (first[shape], cover)
+                for shape, cover in second.items()
+                if shape in first and cover.value > 0
+            ]
+            if len(plans) >= _MOST_SHAPES:
+                break
+        return sorted(plans, key=lambda plan: self.rank(plan[1]))[:_MOST_SHAPES]
 
 
 def _best_match(
@@ -239,8 +239,8 @@ def _candidates(
     drawn = [draw(related=number % 2 == 1) for number in range(_DRAWS)]
     candidates = [pool.in_order(bits) for bits in drawn if bits]
     return [
-        _Candidate(samples, sum(map(words, samples)), worth(sample, samples))
-        for samples in candidates
+        _Candidate(shown, sum(words(each) for each in shown), worth(sample, shown))
+        for shown in candidates
     ]
 
 
@@ -249,30 +249,23 @@ def _candidates(
 
 def _order_invariance(pair: SplitPair, most: int) -> _Demonstrate:
     original, match = (arm.samples for arm in pair.arms)
-    matched = _matched_orders(original, match)
-    pool = Pool(sample for sample in original if len(sample.units) > 1)
-
-    def demonstrate(sample: Sample) -> _Arms | None:
-        first = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
-        return (first, tuple(matched[each.id] for each in first)) if first else None
-
-    return demonstrate
-
-
-def _matched_orders(original: Iterable[Sample], match: Iterable[Sample]) -> dict[str, Sample]:
-    """Return for each sample's id the one of Match that has its first reference.
-
-    Match has a sample for each reference, in the order of Original.
-    """
+    # Match has a sample for each reference, in the order of Original.
     texts = [(sample, number) for sample in original for number in range(len(sample.references))]
     try:
-        return {
+        of_first_reference = {
             sample.id: matching_sample
             for (sample, number), matching_sample in zip(texts, match, strict=True)
             if number == 0
         }
     except ValueError as error:
         raise SplitError("Match does not have one sample for each reference of Original") from error
+    pool = Pool(sample for sample in original if len(sample.units) > 1)
+
+    def demonstrate(sample: Sample) -> _Arms | None:
+        shown = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
+        return (shown, tuple(of_first_reference[each.id] for each in shown)) if shown else None
+
+    return demonstrate
 
 
 def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demonstrations:
@@ -283,64 +276,63 @@ def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demon
     for avoided in (full, None):
         search = covers((b for mask, b in smallest.items() if mask != avoided), full, once=False)
         # Few samples first: the search for as many as are allowed takes seconds with twelve units.
-        if possible := next(filter(None, map(search, range(1, most + 1))), None):
-            rng = random.Random(sample.id)
-            drawn_bits = 0
-            for block in possible[min(possible)].blocks:
-                drawn_bits |= draw_bit(blocks[block] & ~drawn_bits, rng)
-            return pool.in_order(drawn_bits)
+        for number in range(1, most + 1):
+            if possible := search(number):
+                rng = random.Random(sample.id)
+                drawn_bits = 0
+                for block in possible[min(possible)].blocks:
+                    drawn_bits |= draw_bit(blocks[block] & ~drawn_bits, rng)
+                return pool.in_order(drawn_bits)
     return ()
 
 
 # --- Each arm apart -------------------------------------------------------------------------------
 
 
-def _arm_by_arm(
-    rule: Callable[[Split, int], Callable[[Sample], Demonstrations]],
-) -> Callable[[SplitPair, int], _Demonstrate]:
-    """Return the rule that applies another one to each arm."""
+def _each_arm(choices: Sequence[Callable[[Sample], Demonstrations]]) -> _Demonstrate:
+    """Return the rule of arms that choose apart; a sample needs demonstrations of each."""
 
-    def of_arms(pair: SplitPair, most: int) -> _Demonstrate:
-        choices = [rule(arm, most) for arm in pair.arms]
+    def demonstrate(sample: Sample) -> _Arms | None:
+        arms = tuple(choose_of_arm(sample) for choose_of_arm in choices)
+        return arms if all(arms) else None
 
-        def demonstrate(sample: Sample) -> _Arms | None:
-            arms = tuple(choose(sample) for choose in choices)
-            return arms if all(arms) else None
-
-        return demonstrate
-
-    return of_arms
+    return demonstrate
 
 
-def _rule_learnability(arm: Split, most: int) -> Callable[[Sample], Demonstrations]:
-    pool = Pool(arm.samples, shows=_shows_unhidden)
-    return lambda sample: _fewest(sample, _unhidden(sample), pool, most)
+def _without_aspects(pair: SplitPair, most: int) -> _Demonstrate:
+    rule = similar_tables if pair.test.samples[0].table else same_or_other_combinations
+    return _each_arm([rule(arm, most) for arm in pair.arms])
 
 
-_RULES: Mapping[str, Callable[[SplitPair, int], _Demonstrate]] = {
-    "systematicity": _systematicity,
-    "productivity": _productivity,
-    "order_invariance": _order_invariance,
-    "rule_learnability": _arm_by_arm(_rule_learnability),
-}
+def _rule_learnability(pair: SplitPair, most: int) -> _Demonstrate:
+    def shows(unit: DataUnit) -> tuple[Key, ...]:
+        if isinstance(unit, Triple):  # hidden entities are known in display form only
+            return (tuple(display(part) for part in unit),)
+        return (unit, unit.attribute)
 
+    def choice(arm: Split) -> Callable[[Sample], Demonstrations]:
+        pool = Pool(arm.samples, shows)
+        return lambda sample: _fewest(sample, _unhidden(sample), pool, most)
 
-# --- What units show ------------------------------------------------------------------------------
+    return _each_arm([choice(arm) for arm in pair.arms])
 
 
 def _unhidden(sample: Sample) -> tuple[Key, ...]:
     """Return the triples with their entities put back, the attributes alone of hidden values."""
     hidden = dict(sample.challenge.phrases) if isinstance(sample.challenge, Hidden) else {}
     entities = {phrase: entity for entity, phrase in hidden.items()}
-
-    def key(unit: DataUnit) -> Key:
+    keys: dict[Key, None] = {}
+    for unit in sample.units:
         if isinstance(unit, Triple):
-            return tuple(display(entities.get(end, end)) for end in unit)
-        return unit.attribute if unit.attribute in hidden else unit
+            keys[tuple(display(entities.get(end, end)) for end in unit)] = None
+        else:
+            keys[unit.attribute if unit.attribute in hidden else unit] = None
+    return tuple(keys)
 
-    return tuple(dict.fromkeys(map(key, sample.units)))
 
-
-def _shows_unhidden(unit: DataUnit) -> tuple[Key, ...]:
-    # Hidden entities are known in display form only.
-    return (tuple(map(display, unit)),) if isinstance(unit, Triple) else (unit, unit.attribute)
+_RULES: Mapping[str, Callable[[SplitPair, int], _Demonstrate]] = {
+    "systematicity": _systematicity,
+    "productivity": _productivity,
+    "order_invariance": _order_invariance,
+    "rule_learnability": _rule_learnability,
+}

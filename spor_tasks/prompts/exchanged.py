@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate, chain, compress, repeat
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair, sides
+from spor_tasks.core.sample import Sample, SplitPair, sides
 from spor_tasks.twins import Untwinned, twins_of
 
 
@@ -22,12 +21,19 @@ def with_twins(pair: SplitPair) -> SplitPair:
         ConfigError: the corpus has no twins.
     """
     if pair.name.aspect == "order_invariance":
-        stay = _in_both(*pair.arms)
+        original, match = (arm.samples for arm in pair.arms)
+        kept: list[list[Sample]] = [[], []]
+        first = 0
+        for sample in original:
+            end = first + len(sample.references)
+            if _has_twin(sample) and _has_twin(match[first]):
+                kept[0].append(sample)
+                kept[1] += match[first:end]
+            first = end
     else:
-        stay = tuple(tuple(map(_has_twin, arm.samples)) for arm in pair.arms)
+        kept = [[sample for sample in arm.samples if _has_twin(sample)] for arm in pair.arms]
     arms = tuple(
-        replace(arm, samples=tuple(compress(arm.samples, of_arm)))
-        for arm, of_arm in zip(pair.arms, stay, strict=True)
+        replace(arm, samples=tuple(samples)) for arm, samples in zip(pair.arms, kept, strict=True)
     )
     for arm in arms:
         if not arm.samples:
@@ -43,27 +49,14 @@ def twins(samples: Iterable[Sample]) -> tuple[Sample, ...]:
         SplitError: one has none.
         ConfigError: the corpus has no twins.
     """
-    return tuple(map(_twin, samples))
-
-
-def _twin(sample: Sample) -> Sample:
-    twin = twins_of(sample.corpus).twin(sample)
-    if isinstance(twin, Untwinned):
-        raise SplitError(f"has no twin: {twin.reason}", where=f"sample {sample.id}")
-    return twin
+    found = []
+    for sample in samples:
+        twin = twins_of(sample.corpus).twin(sample)
+        if isinstance(twin, Untwinned):
+            raise SplitError(f"has no twin: {twin.reason}", where=f"sample {sample.id}")
+        found.append(twin)
+    return tuple(found)
 
 
 def _has_twin(sample: Sample) -> bool:
     return not isinstance(twins_of(sample.corpus).twin(sample), Untwinned)
-
-
-def _in_both(original: Split, match: Split) -> tuple[tuple[bool, ...], ...]:
-    """Return which samples of Original stay, and of Match the one for each text of these."""
-    counts = [len(sample.references) for sample in original.samples]
-    firsts = accumulate(counts, initial=0)
-    stay = tuple(
-        _has_twin(sample) and _has_twin(match.samples[first])
-        for sample, first in zip(original.samples, firsts, strict=False)
-    )
-    texts = (repeat(stays, count) for stays, count in zip(stay, counts, strict=True))
-    return stay, tuple(chain.from_iterable(texts))

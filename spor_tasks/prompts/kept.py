@@ -1,8 +1,8 @@
 """Chosen demonstrations, kept in the user's cache folder, since choosing takes up to minutes."""
 
+import ast
 import json
 import logging
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -11,13 +11,14 @@ from spor_tasks.core import folders
 from spor_tasks.core.digests import sha256_of_text, split_digest
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import atomic_write, read_json
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import SplitPair
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.own import corpus_of
 from spor_tasks.prompts import demonstrations
 from spor_tasks.prompts.content import Prompted, digest
 
 _PACKAGE = Path(__file__).parents[1]
+_OURS = f"{_PACKAGE.name}."
 _log = logging.getLogger(__name__)
 
 
@@ -33,45 +34,53 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     """
     splits = [pair.test, *pair.arms]
     module = getattr(corpus_of(pair.name.corpus).linearize, "__module__", "")
-    if not module.startswith(f"{_PACKAGE.name}."):
+    if not module.startswith(_OURS):
         return demonstrations.choose(pair, most)
+    code = _code(demonstrations.__name__, module)
     facts = [*pair.name, most, *([split.name, split_digest(split)] for split in splits)]
     file = folders.user_cache() / "demonstrations" / f"{sha256_of_text(json.dumps(facts))}.json"
-    if kept := _read(file, [split.samples for split in splits]):
-        _log.info("demonstrations as kept in %s", visible(file))
-        return kept
+    with suppress(SporError, AttributeError, IndexError, KeyError, TypeError, ValueError):
+        content = read_json(file)
+        found = [
+            [tuple(split.samples[i] for i in row) for split, row in zip(splits, rows, strict=True)]
+            for rows in content["numbers"]
+        ]
+        chosen = tuple(Prompted(sample, tuple(arms)) for (sample,), *arms in found)
+        if (content["code"], content["sha256"]) == (code, digest(chosen)):
+            _log.info("demonstrations as kept in %s", visible(file))
+            return chosen
     _log.info("choosing demonstrations for %d samples; they are kept", len(pair.test.samples))
     chosen = demonstrations.choose(pair, most)
     places = [{each.id: i for i, each in enumerate(split.samples)} for split in splits]
     numbers = [
         [
             [of_split[sample.id] for sample in row]
-            for of_split, row in zip(places, rows, strict=True)
+            for of_split, row in zip(places, [(each.sample,), *each.arms], strict=True)
         ]
-        for rows in ([(each.sample,), *each.arms] for each in chosen)
+        for each in chosen
     ]
-    content = {"code": _code(), "sha256": digest(chosen), "numbers": numbers}
+    content = {"code": code, "sha256": digest(chosen), "numbers": numbers}
     with suppress(OSError), atomic_write(file) as out:
         out.write(json.dumps(content).encode())
     return chosen
 
 
-def _read(file: Path, splits: Sequence[Sequence[Sample]]) -> tuple[Prompted, ...] | None:
-    """Return what is kept, or None if it is not of this code or not whole."""
-    with suppress(SporError, AttributeError, IndexError, KeyError, TypeError, ValueError):
-        content = read_json(file)
-        found = [
-            [tuple(samples[i] for i in row) for samples, row in zip(splits, rows, strict=True)]
-            for rows in content["numbers"]
-        ]
-        chosen = tuple(Prompted(sample, tuple(arms)) for (sample,), *arms in found)
-        if (content["code"], content["sha256"]) == (_code(), digest(chosen)):
-            return chosen
-    return None
-
-
 @cache
-def _code() -> str:
-    """Return a digest of this package's code."""
-    files = sorted(_PACKAGE.rglob("*.py"))
-    return sha256_of_text("".join(file.read_text("utf-8") for file in files))
+def _code(*modules: str) -> str:
+    """Return a digest of the code of modules, and of all in this package that they import."""
+    sources: dict[Path, str] = {}
+    waiting = [*modules]
+    while waiting:
+        path = _PACKAGE.parent.joinpath(*waiting.pop().split("."))
+        files = (path.with_suffix(".py"), path / "__init__.py")
+        file = next((each for each in files if each.is_file()), None)
+        if file is None or file in sources:  # a name that a module has, and no module
+            continue
+        sources[file] = file.read_text("utf-8")
+        for node in ast.walk(ast.parse(sources[file])):
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(_OURS):
+                waiting += [
+                    str(node.module),
+                    *(f"{node.module}.{each.name}" for each in node.names),
+                ]
+    return sha256_of_text("".join(sources[file] for file in sorted(sources)))

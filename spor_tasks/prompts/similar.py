@@ -1,9 +1,11 @@
-"""Demonstrations about tables that are like the table of the test sample.
+"""Demonstrations of benchmarks without aspects: similar tables, or combinations of attributes.
 
-An arm may be larger than memory: of its samples, only the headers of their tables are kept.
+An arm may be larger than memory: of its samples, only the headers of their tables are kept, or the
+numbers of each combination.
 """
 
 import hashlib
+import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -13,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Split
+from spor_tasks.core.sample import DataUnit, Sample, Split
 from spor_tasks.corpora.tables import header_of
 
 
-class _Table(NamedTuple):
+class _TableSamples(NamedTuple):
     """A table, and the numbers of its samples."""
 
     name: str
@@ -29,14 +31,14 @@ class _Headers:
     """Tables by their headers."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        tables: dict[str, _Table] = {}
-        by_header: dict[frozenset[str], list[_Table]] = defaultdict(list)
+        tables: dict[str, _TableSamples] = {}
+        by_header: dict[frozenset[str], list[_TableSamples]] = defaultdict(list)
         for number, sample in enumerate(samples):
             if "table" not in sample.context:
                 continue
             name = str(sample.about("name"))
             if name not in tables:
-                tables[name] = _Table(name, str(sample.about("title")), [])
+                tables[name] = _TableSamples(name, str(sample.about("title")), [])
                 by_header[header_of(sample)].append(tables[name])
             tables[name].samples.append(number)
         self.tables = [*by_header.values()]
@@ -47,7 +49,7 @@ class _Headers:
                 having[value].append(number)
         self._having = {value: np.array(numbers, np.int32) for value, numbers in having.items()}
 
-    def by_likeness(self, header: frozenset[str]) -> Iterator[list[_Table]]:
+    def by_likeness(self, header: frozenset[str]) -> Iterator[list[_TableSamples]]:
         """Yield all tables, those of equal likeness together, the most similar first."""
         common = np.zeros(len(self.tables), np.int32)
         for value in header & self._having.keys():
@@ -78,8 +80,8 @@ def similar_tables(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ..
         raise SplitError(f"{arm.name} has no sample with a table")
 
     @cache  # a test table has several samples
-    def ranked(name: str, title: str, header: frozenset[str]) -> list[_Table]:
-        best: list[_Table] = []
+    def ranked(name: str, title: str, header: frozenset[str]) -> list[_TableSamples]:
+        best: list[_TableSamples] = []
         for tables in headers.by_likeness(header):
             different = [table for table in tables if table.name != name and table.title != title]
             best += sorted(different, key=lambda table: _draw(name, table.name), reverse=True)
@@ -96,6 +98,39 @@ def similar_tables(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ..
             )
             for table in reversed(near)
         )
+
+    return choose
+
+
+def same_or_other_combinations(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+    """Return the function that chooses ``most`` demonstrations, as CompMCTG has it (2024).
+
+    If the arm has texts of the sample's combination, they are of it. If not, each is of another
+    combination, all as likely; only where there are fewer is one shown again. The sample's id is
+    the seed.
+
+    Raises:
+        SplitError: the arm has no sample.
+    """
+    samples = arm.samples
+    numbers: dict[frozenset[DataUnit], list[int]] = defaultdict(list)
+    for number, sample in enumerate(samples):
+        numbers[frozenset(sample.units)].append(number)
+    if not numbers:
+        raise SplitError(f"{arm.name} has no samples")
+    combinations = [*numbers]
+
+    def choose(sample: Sample) -> tuple[Sample, ...]:
+        rng = random.Random(sample.id)
+        same = numbers.get(frozenset(sample.units))
+        if same is not None:
+            drawn = rng.sample(same, min(most, len(same)))
+        else:
+            chosen: list[frozenset[DataUnit]] = []
+            while len(chosen) < most:
+                chosen += rng.sample(combinations, len(combinations))
+            drawn = [rng.choice(numbers[combination]) for combination in chosen[:most]]
+        return tuple(samples[number] for number in drawn)
 
     return choose
 

@@ -1,5 +1,6 @@
 """Chosen demonstrations are kept: equal ones from the file, new ones for other code or damage."""
 
+import shutil
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -31,7 +32,7 @@ def test_a_choice_is_kept_while_sets_number_and_code_are_the_same(pair, tmp_path
         assert kept.choose(pair, 4) == first
         assert file.read_bytes() == whole
     assert choose.call_count == 4
-    monkeypatch.setattr(kept, "_code", lambda: "other")
+    monkeypatch.setattr(kept, "_code", lambda *_: "other")
     assert kept.choose(pair, 4) == first
     assert file.read_bytes() != whole
     shorter = replace(pair, test=replace(pair.test, samples=pair.test.samples[1:]))
@@ -40,3 +41,28 @@ def test_a_choice_is_kept_while_sets_number_and_code_are_the_same(pair, tmp_path
     assert len([*tmp_path.rglob("*.json")]) == 3
     monkeypatch.setattr(folders, "user_cache", lambda: file)  # no folder
     assert kept.choose(pair, 4) == first
+
+
+def test_a_choice_depends_on_what_it_imports_and_on_the_prompts_of_its_corpus(
+    tmp_path, monkeypatch
+):
+    package = tmp_path / "spor_tasks"
+    shutil.copytree(kept._PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(kept, "_PACKAGE", package)
+    monkeypatch.setattr(kept, "_OURS", "spor_tasks.")
+
+    def digest():
+        kept._code.cache_clear()
+        return kept._code("spor_tasks.prompts.demonstrations", "spor_tasks.corpora.viggo.linearize")
+
+    before = digest()
+    for name in ("report/document.py", "results/__init__.py", "corpora/logicnlg/linearize.py"):
+        with (package / name).open("a") as file:
+            file.write("# more\n")
+        assert digest() == before
+    for name in ("metrics/parent.py", "text/tokenize.py", "corpora/viggo/linearize.py"):
+        with (package / name).open("a") as file:
+            file.write("# more\n")
+        assert digest() != before
+        before = digest()
+    kept._code.cache_clear()
