@@ -176,7 +176,6 @@ def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric
 
 def _print(result: "Result", *, intervals: bool) -> None:
     from spor_tasks.aspects.references import NO_REFERENCES
-    from spor_tasks.results.grid import p_text
 
     def interval(ends: Sequence[float] | None, form: str) -> str:
         return " to ".join(format(end, form) for end in ends or ())
@@ -194,6 +193,8 @@ def _print(result: "Result", *, intervals: bool) -> None:
     )
     print(columns([head, *scores], "<28", ">12", ">9", ">10", ">24"))
     if result.comparisons:
+        from spor_tasks.results.grid import p_text
+
         lines = [("difference  ", "value", "n", "p", "95 % interval")]
         for name, paired in result.comparisons.items():
             value, n, p = (paired.value, paired.n, paired.p) if paired else (math.nan, 0, None)

@@ -13,7 +13,7 @@ text as its ``output``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +33,6 @@ from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, 
 from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
 from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.metrics.base import Metric
-from spor_tasks.results.samples import answered
 from spor_tasks.text import filters as known_filters
 
 _LOOKS = (
@@ -54,8 +53,20 @@ def _read(
     if not corpus.read_labelled and (references or (is_text and corpus.read_references)):
         yield from _lines(file, corpus, references)
         return
-    first, rows = _rows(file, corpus)
+    if file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
+        first: Mapping[str, Any] = {}
+        rows = corpus.read_outputs(read_json(file, CorpusError), str(file))
+    else:
+        rows = read_rows(file)
+        try:
+            place, first = next(rows, (None, {}))
+        except CorpusError as error:
+            remedy = _LOOKS if error.where == f"{name_of(file)}:1" else error.remedy
+            raise CorpusError(error.what, where=error.where, remedy=remedy) from error
+        rows = chain([(place, first)], rows) if place else rows
     if {"doc", "resps"} <= first.keys():
+        from spor_tasks.results.samples import answered
+
         of_filter = (
             (place, row) for place, row in rows if row.get("filter") == first.get("filter")
         )
@@ -67,22 +78,6 @@ def _read(
         yield from corpus.read_labelled(rows, references)
     else:
         yield from ((*row, None) for row in rows)
-
-
-def _rows(file: Path, corpus: Corpus) -> tuple[Mapping[str, Any], Rows]:
-    """Return the first row, empty if there is none, and all rows.
-
-    A corpus may also read its published format, one JSON text in a `.json` file.
-    """
-    if file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
-        return {}, corpus.read_outputs(read_json(file, CorpusError), str(file))
-    rows = read_rows(file)
-    try:
-        first = [*islice(rows, 1)]
-    except CorpusError as error:
-        remedy = _LOOKS if error.where == f"{name_of(file)}:1" else error.remedy
-        raise CorpusError(error.what, where=error.where, remedy=remedy) from error
-    return first[0][1] if first else {}, chain(first, rows)
 
 
 def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:

@@ -14,7 +14,6 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.registry import registry
-from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import Row, check_same, parsed
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
@@ -156,10 +155,13 @@ def score(
 
 def _apart(rows: Sequence[Row], metrics: Iterable[Metric]) -> Iterator[str]:
     """Yield the warning that rows of one input have a text each, if a metric reads texts."""
-    if not any(each.needs_texts for each in metrics):
+    alone = [row.sample for row in rows if len(row.sample.references) == 1]
+    if len(alone) <= _FEW * len(rows) or not any(each.needs_texts for each in metrics):
         return
+    from spor_tasks.corpora import own
+
     texts: dict[Hashable, list[str]] = defaultdict(list)
-    for sample in (row.sample for row in rows if len(row.sample.references) == 1):
+    for sample in alone:
         texts[own.input_of(sample)] += sample.references
     divided = [each for each in texts.values() if len(set(each)) > 1]
     found = sum(map(len, divided))
