@@ -14,9 +14,9 @@ from spor_tasks.report.collect import Report, collect, made_of
 from spor_tasks.report.diff import Diff, as_json, diff
 from spor_tasks.report.diff import document as diff_document
 from spor_tasks.report.document import Document, json_text, markdown, save
+from spor_tasks.report.exports import Settings, export
 from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import Leaderboard, rank
-from spor_tasks.report.leaderboards import Settings, export
 
 __all__ = [
     "PAGE",
