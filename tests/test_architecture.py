@@ -156,7 +156,7 @@ NO_CORPUS = ["train", "configs/models/mini.yaml", "data.corpus=none.jsonl"]
             {"lm_eval", "datasets", "numpy"},
         ),
         (
-            "from spor_tasks.metrics.base import score_info; score_info('parent')",
+            "from spor_tasks.metrics.scores import score_info; score_info('parent')",
             {*HEAVY, "lm_eval", "datasets", "scipy"},
         ),
         ("from spor_tasks import report", {*HEAVY, "lm_eval", "datasets"}),

@@ -5,7 +5,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain, islice
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -99,9 +99,11 @@ class SporTask(host.HostTask):
     _thinking: bool | None = None  # of the chat template; None without one
     _chat: Chat | None = None
     _failures: Mapping[str, int] = MappingProxyType({})  # requests without an answer, by the reason
-    _measured: dict[tuple[str, ...], adapt.Measured]  # by a document's id and filtered outputs
+    _found: Sequence[Sequence[Any]] = ()  # what each chain of filters left of the outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
+        # By a document's id and filtered outputs.
+        self._measured: dict[tuple[str, ...], adapt.Measured] = {}
         host.keep_folder_names_short()
         host.check_limits()
         if why_removed(config["task"]):  # in a task file of an older release
@@ -196,9 +198,10 @@ class SporTask(host.HostTask):
             self.set_config("description", text)
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
-        """Set a value; another number of chosen demonstrations means other documents."""
+        """Set a value; another number of demonstrations means other documents."""
+        before = self.config.num_fewshot
         super().set_config(key, value, update)
-        if key == "num_fewshot":
+        if key == "num_fewshot" and (value or 0) != (before or 0):
             self.download()
 
     def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:
@@ -321,18 +324,14 @@ class SporTask(host.HostTask):
     # --- Answers ----------------------------------------------------------------------------------
 
     def apply_filters(self) -> list[Instance]:
-        """Filter the outputs, and measure all answers together, which is faster."""
-        grouped: dict[str, list[Instance]] = defaultdict(list)
-        for request in sorted(self._instances, key=lambda request: request.idx):
-            grouped[request.doc["id"]].append(request)
-        requests = list(chain.from_iterable(grouped.values()))
-        samples = [sample_of(first.doc) for first, *_ in grouped.values()]
+        """Filter the outputs of all requests; those of likelihoods have nothing to cut."""
+        requests = [request for of_sample in self._by_sample() for request in of_sample]
         if self._tokens:
-            texts = chain.from_iterable(sample.texts for sample in samples)
-            found: list[list[Any]] = [self._tokens.likelihoods(requests, texts, self._style)]
+            texts = [text for each in self._by_sample() for text in sample_of(each[0].doc).texts]
+            self._found = [self._tokens.likelihoods(requests, texts, self._style)]
         else:
             task, chains = self.config.task, self.config.filter_list
-            found = [filters.filtered(task, each, requests) for each in chains]
+            self._found = [filters.filtered(task, each, requests) for each in chains]
             self._failures = answers.failures(requests)
             if failed := sum(self._failures.values()):
                 _log.warning(
@@ -340,28 +339,35 @@ class SporTask(host.HostTask):
                     "are: %s",
                     *(task, failed, len(requests), json.dumps(self._failures)),
                 )
-        self._measured = {}
-        for each in () if self._is_unscored else map(iter, found):
-            by_sample = [tuple(islice(each, len(of_sample))) for of_sample in grouped.values()]
-            measured = adapt.measured(self._metrics, self._scores, samples, by_sample)
-            for sample, outputs, (values, details) in zip(
-                samples, by_sample, measured, strict=True
-            ):
-                tokens = {"tokens": [text.tokens for text in outputs]} if self._tokens else {}
-                self._measured[self._key(sample.id, outputs)] = values, details | tokens
+        self._measured.clear()
         return list(self._instances)
+
+    def _by_sample(self) -> list[list[Instance]]:
+        grouped: dict[str, list[Instance]] = defaultdict(list)
+        for request in sorted(self._instances, key=lambda request: request.idx):
+            grouped[request.doc["id"]].append(request)
+        return list(grouped.values())
+
+    def _measure(self) -> None:
+        """Measure what every chain of filters left of all answers together, which is faster."""
+        requests = self._by_sample()
+        samples = [sample_of(first.doc) for first, *_ in requests]
+        for answered in map(iter, self._found):
+            outputs = [tuple(islice(answered, len(of_sample))) for of_sample in requests]
+            measured = adapt.measured(self._metrics, self._scores, samples, outputs)
+            for sample, texts, (values, details) in zip(samples, outputs, measured, strict=True):
+                tokens = {"tokens": [text.tokens for text in texts]} if self._tokens else {}
+                self._measured[self._key(sample.id, texts)] = values, details | tokens
 
     def _key(self, sample_id: str, outputs: Sequence[Any]) -> tuple[str, ...]:
         return (sample_id, *(() if self._tokens else outputs))
 
-    @property
-    def _is_unscored(self) -> bool:
-        return "bypass" in self.aggregation()  # where only outputs are asked for
-
     def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""
-        if self._is_unscored:
+        if "bypass" in self.aggregation():  # where only outputs are asked for
             return {"bypass": 999}  # as lm-eval's metric of this name
+        if not self._measured:
+            self._measure()
         values, details = self._measured[self._key(doc["id"], results)]
         doc |= details
         return dict(values)

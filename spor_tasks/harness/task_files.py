@@ -58,11 +58,19 @@ class TaskFile(NamedTuple):
         return tuple(self.content.get("tag", ()))
 
 
+@cache  # files do not change during a run, and names are looked up often
 def files() -> tuple[TaskFile, ...]:
     """Return the file of every task, sorted by name, without importing lm-eval."""
-    return tuple(sorted(map(_read, FOLDER.rglob("*.yaml")), key=attrgetter("name")))
+    contents = {path: _content(path) for path in FOLDER.rglob("*.yaml")}
+    return tuple(
+        sorted(
+            (TaskFile(content["task"], path, content) for path, content in contents.items()),
+            key=attrgetter("name"),
+        )
+    )
 
 
+@cache
 def names() -> tuple[str, ...]:
     """Return the names of all tasks and tags, sorted."""
     return tuple(sorted({name for file in files() for name in (file.name, *file.tags)}))
@@ -126,7 +134,7 @@ def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any
 @cache
 def _template(file: Path) -> dict[str, Any]:
     """Return the content of a template, with what it includes."""
-    content: dict[str, Any] = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
+    content = _content(file)
     included = content.get("include")
     return (_template(file.parent / included) if included else {}) | content
 
@@ -139,10 +147,9 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 _Loader.add_constructor("!function", lambda *_: None)
 
 
-@cache  # files do not change during a run, and names are looked up often
-def _read(path: Path) -> TaskFile:
-    content = yaml.load(path.read_bytes(), _Loader)  # noqa: S506
-    return TaskFile(content["task"], path, content)
+def _content(file: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
+    return content
 
 
 def manager(

@@ -6,10 +6,8 @@ Result and sample files are in `tests/core/test_bad_files_properties.py`. `SPOR_
 import argparse
 import json
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from unittest.mock import patch
 
 import pytest
 import yaml
@@ -22,7 +20,6 @@ from spor_tasks.cli import evaluate
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.evaluation import checks, run
-from spor_tasks.harness import task_files
 from spor_tasks.models import checkpoints
 from tests.support import damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK
@@ -32,13 +29,6 @@ from training import config
 from training.experiments import plan
 
 pytestmark = pytest.mark.timeout(60 * SOAK)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick():
-    """Spare the tenth of a second that all task files take, each time that they are read."""
-    with patch.object(task_files, "files", cache(task_files.files)):
-        yield
 
 
 # --- Settings -------------------------------------------------------------------------------------
