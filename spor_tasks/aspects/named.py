@@ -92,9 +92,11 @@ def check_has_units(corpus: str) -> None:
 
 
 def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
-    """Return where an aspect stands among those of all benchmarks."""
-    groups = list(_benchmark(benchmark).groups)
-    return registry().names("benchmark").index(benchmark), groups.index(aspect)
+    """Return where an aspect stands among those of all benchmarks; last if it is not installed."""
+    names = registry().names("benchmark")
+    if benchmark not in names:
+        return len(names), 0
+    return names.index(benchmark), list(_benchmark(benchmark).groups).index(aspect)
 
 
 def group_title(benchmark: str, aspect: str) -> str:

@@ -60,6 +60,8 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
     if spec.split_of:
         spec = replace(spec, name=spec.name._replace(part=None), part_title=None)
     for (model, metric), of_arms in groupby(printed, lambda line: (line["model"], line["metric"])):
+        if metric not in spec.scores:
+            continue
         by_arm = {line["arm"]: line for line in of_arms}
         values = [float(by_arm[arm]["value"]) for arm in spec.arms]
         first = by_arm[spec.arms[0]]

@@ -20,7 +20,7 @@ from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from spor_tasks.models import checkpoints
 from spor_tasks.models.checkpoints import Checkpoint
-from spor_tasks.results.declared import FIRST_BENCHMARK
+from spor_tasks.results.facts import FIRST_BENCHMARK
 
 
 class Sets(msgspec.Struct, frozen=True, kw_only=True):

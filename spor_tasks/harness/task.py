@@ -9,8 +9,10 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, cast
 
+import msgspec
 from lm_eval.api.instance import Instance
 from lm_eval.api.samplers import ContextSampler, FirstNSampler
+from msgspec.structs import replace as changed
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
@@ -31,15 +33,11 @@ from spor_tasks.models import answers, backends, checkpoints
 from spor_tasks.models.chats import Chat
 from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
-from spor_tasks.results.declared import declaration
+from spor_tasks.results.facts import Adapter, Declared, Facts, PromptFacts, TestFacts
 
 _log = logging.getLogger(__name__)
 
-# The keys of an adapter's manifest that go into the result.
-_ADAPTER_FACTS = (
-    *("arm", "arm_sha256", "violations", "pairs", "seed", "selection"),
-    *("settings", "settings_sha256", "adapter_sha256", "base_model"),
-)
+_NO_ADAPTER = dict.fromkeys(Adapter.__struct_fields__)
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -134,6 +132,26 @@ class SporTask(host.HostTask):
             *plan.spec.scores,
             *(name for each in plan.metrics.values() for name in adapt.scores_of(each, plan.spec)),
         ]
+        self._facts = Facts(
+            spor_tasks=__version__,
+            packages=backends.package_versions(),
+            declared=Declared.of(plan.spec, plan.metrics),
+            prompt=PromptFacts(
+                style=self._style,
+                instruction=self._instruction,
+                arm=plan.fewshot_arm.name if plan.fewshot_arm else None,
+            ),
+            arms={arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
+            adapter=msgspec.convert({**_NO_ADAPTER, **plan.adapter}, Adapter)
+            if plan.adapter
+            else None,
+            test=TestFacts(
+                held_out_reference=known.settings.held_out_reference,
+                limit_evenly=known.settings.limit_evenly,
+            ),
+            judges={name: metric.signature for name, metric in plan.metrics.items()},
+            notes=[*self._notes],
+        )
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
@@ -142,7 +160,7 @@ class SporTask(host.HostTask):
                     "protocol": plan.spec.name.protocol,
                     **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
                     "test_sha256": split_digest(plan.pair.test),
-                    "spor": self._facts(),
+                    "spor": msgspec.to_builtins(self._facts),
                 },
                 "metric_list": adapt.metric_list(self._scores),
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
@@ -151,24 +169,6 @@ class SporTask(host.HostTask):
             }
         )
         self._set_filters(for_untuned=self._has_icl_arm or is_instructed)
-
-    def _facts(self) -> dict[str, Any]:
-        """Return how the settings were resolved, as far as it is known before the run."""
-        plan = self._plan
-        return {
-            "spor_tasks": __version__,
-            "packages": backends.package_versions(),
-            "prompt_style": self._style,
-            **({"instruction": self._instruction} if self._instruction else {}),
-            "held_out_reference": self._read.settings.held_out_reference,
-            "limit_evenly": self._read.settings.limit_evenly,
-            "fewshot_arm": plan.fewshot_arm and plan.fewshot_arm.name,
-            "declared": declaration(plan.spec),
-            "notes": [*self._notes],
-            "arms": {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
-            "adapter": plan.adapter and {key: plan.adapter.get(key) for key in _ADAPTER_FACTS},
-            **{name: metric.signature for name, metric in plan.metrics.items()},
-        }
 
     def _set_filters(self, *, for_untuned: bool) -> None:
         chains = self.config.filter_list or filters.WHOLE
@@ -377,26 +377,29 @@ class SporTask(host.HostTask):
         config: dict[str, Any] = super().dump_config()
         config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
         config.setdefault("generation_kwargs", {})  # as do tasks of likelihoods
-        facts = config["metadata"]["spor"]
-        digest = facts["arms"][facts["fewshot_arm"]] if config.get("num_fewshot") else None
-        facts |= {
-            "demonstrations_sha256": digest,
-            "generation": self._generation(),
-            "thinking": self._thinking,
-            "system_message": self._chat and self._chat.moved,
-            "failures": self._failures,
-        }
-        if self._tokens:
-            facts["likelihood"] = self._tokens.facts
+        facts, plan, number = self._facts, self._plan, config["num_fewshot"]
+        prompt = changed(
+            facts.prompt,
+            demonstrations_sha256=facts.arms[str(facts.prompt.arm)] if number else None,
+            thinking=self._thinking,
+            system_message=self._chat and self._chat.moved,
+        )
+        facts = changed(
+            facts,
+            generation=self._generation(),
+            failures=dict(self._failures),
+            likelihood=self._tokens and self._tokens.facts,
+        )
         if self._chooses:
-            config["metadata"].setdefault("icl_arm", facts["fewshot_arm"])
-            pair, number = self._plan.pair, self.config.num_fewshot
-            chosen = documents.chosen(pair, number)
-            matching = documents.matching(pair, number)
-            facts |= {
-                "demonstrations_sha256": digest_demonstrations(chosen),
-                "matching": {name: asdict(of_arm) for name, of_arm in matching.items()},
-                "covered": len(chosen),
-                "test_samples": len(pair.test.samples),
-            }
+            config["metadata"].setdefault("icl_arm", prompt.arm)
+            chosen = documents.chosen(plan.pair, number)
+            matching = documents.matching(plan.pair, number)
+            prompt = changed(
+                prompt,
+                demonstrations_sha256=digest_demonstrations(chosen),
+                matching={name: asdict(of_arm) for name, of_arm in matching.items()},
+            )
+            samples, covered = len(plan.pair.test.samples), len(chosen)
+            facts = changed(facts, test=changed(facts.test, samples=samples, covered=covered))
+        config["metadata"]["spor"] = msgspec.to_builtins(changed(facts, prompt=prompt))
         return config

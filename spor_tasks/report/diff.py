@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.metrics.scores import score_info
 from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import LEGEND, SHORT_LEGEND, ends
-from spor_tasks.results.grid import Grid, Line, label, p_text
+from spor_tasks.results.grid import Grid, Line, p_text
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
@@ -153,7 +152,7 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple
     metrics = [
         metric
         for metric in first.spec.reported
-        if metric in scored and score_info(metric).totals.is_logged
+        if metric in scored and first.spec.totals(metric).is_logged
     ]
     rows, problems = side_by_side((first, second), pairs, metrics)
     if any(run.n < (run.documents or 0) for run in (first, second)):
@@ -181,7 +180,9 @@ def _records(result: Run) -> dict[str, Record]:
 
 def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | None:
     scores = {
-        metric: Scores(*(alone(metric, each.scores.get(metric)) for each in (before, after)))
+        metric: Scores(
+            *(alone(each.run.spec, metric, each.scores.get(metric)) for each in (before, after))
+        )
         for metric in metrics
     }
     moved = any(each.before != each.after for each in scores.values())
@@ -227,15 +228,16 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
         yield replace(grid, title=task.task, caption=caption)
     if task.changes:
         changes = task.changes[:most]
-        lines = tuple(line for change in changes for line in _change_lines(change))
+        labels = {row.metric: row.score.label for row in task.rows}
+        lines = tuple(line for change in changes for line in _change_lines(change, labels))
         caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
         names = ("sample", "scores, then outputs before (-) and after (+)")
         yield Grid("Changed samples", caption, names, lines, (), {})
 
 
-def _change_lines(change: Change) -> Iterator[Line]:
+def _change_lines(change: Change, labels: Mapping[str, str]) -> Iterator[Line]:
     moved = [
-        f"{label(metric)} {_text(scores.before) or '?'} → {_text(scores.after) or '?'}"
+        f"{labels[metric]} {_text(scores.before) or '?'} → {_text(scores.after) or '?'}"
         for metric, scores in change.scores.items()
         if scores.before != scores.after
     ]

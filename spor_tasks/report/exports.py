@@ -21,11 +21,9 @@ import yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import json_bytes
 from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
-from spor_tasks.metrics.scores import score_info
 from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
-from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.evidence import interval
 from spor_tasks.results.grid import full_title, interval_text
 from spor_tasks.results.rows import Cell, Comparison
@@ -160,7 +158,7 @@ def _hub_entries(
     entries: dict[str, set[str]] = defaultdict(set)
     problems = []
     for row in rows:
-        if row.metric != row.spec.headline or not score_info(row.metric).higher_is_better:
+        if row.metric != row.spec.headline or not row.score.higher_is_better:
             continue
         for arm, cell in ((None, row.as_is), *row.by_arm):
             chosen = [runs[run.id] for run in cell.runs if run.id in runs]
@@ -192,10 +190,10 @@ def _entry(
     versions = f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}"
     adapters = sorted({str(each.adapter.adapter_sha256)[:8] for each in results if each.adapter})
     notes = [
-        f"{score_info(row.metric).title} of {full_title(row)}, version {signature['version']}",
+        f"{row.score.title} of {full_title(row)}, version {signature['version']}",
         f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}" if adapters else ""),
         f"seeds {', '.join(str(seed) for seed in cell.trained_seeds) or 'none'}",
-        f"95 % interval [{interval_text(cell.interval, row.metric)}], n = {row.n}",
+        f"95 % interval [{interval_text(cell.interval, row.score)}], n = {row.n}",
         *(signature[key] for key in ("generation", "backend", "dtype", "quantization")),
         *filter(None, [row.apart]),
         versions,
@@ -263,7 +261,7 @@ def _record(result: Run, name: str, settings: Settings) -> tuple[str, str]:
 
 
 def _scored(result: Run, metric: str) -> dict[str, Any]:
-    info, around = score_info(metric), interval([result], metric)
+    info, around = result.spec.scores[metric], interval([result], metric)
     uncertainty: dict[str, Any] = {"num_samples": result.n}
     if around and math.isfinite(around.low) and math.isfinite(around.high):
         uncertainty |= {
@@ -281,7 +279,7 @@ def _scored(result: Run, metric: str) -> dict[str, Any]:
         "source_data": {
             "dataset_name": full_title(result),
             "source_type": "url",
-            "url": [benchmark(result.spec.benchmark).source],
+            "url": [result.spec.about.source],
         },
         "metric_config": {
             "metric_id": f"{result.spec.benchmark}.{metric}",

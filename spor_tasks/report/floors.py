@@ -14,8 +14,8 @@ from spor_tasks.core.sample import Sample, views, without_first_reference
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Learned
-from spor_tasks.metrics.scores import metrics_for, score_info
-from spor_tasks.metrics.tally import Tally
+from spor_tasks.metrics.scores import metrics_for
+from spor_tasks.metrics.tally import Column
 from spor_tasks.models.baselines import PREFIX, copy_input
 from spor_tasks.report.collect import Report
 from spor_tasks.results.comparisons import comparisons
@@ -84,18 +84,16 @@ def _copied(samples: Iterable[Sample]) -> list[list[str]]:
 def _run(run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Sequence[str]]) -> Run:
     """Return the result of a floor's outputs, in the place of a model's."""
     shown = [name for name in (*run.spec.reported, *run.spec.breakdown) if name not in _SLOW]
-    infos = {name: score_info(name) for name in shown}
-    names = [name for name, info in infos.items() if info.totals.is_logged]
+    totals = {name: run.spec.totals(name) for name in shown}
+    names = [name for name in shown if totals[name].is_logged]
     values = [dict.fromkeys(names) for _ in samples]
     for metric in metrics_for(names):
         if not isinstance(metric, Learned) and all(_suits(metric, each) for each in samples):
             for own, judged in zip(values, judge_all(metric, samples, outputs, names), strict=True):
                 own |= {score: judged.values.get(score) for score in own.keys() & judged.values}
-    tally = Tally(map(score_info, names))
-    for own in values:
-        tally.add(own)
+    columns = {name: Column.of([own[name] for own in values], totals[name]) for name in names}
     ids, keys = [sample.id for sample in samples], [sample.cluster for sample in samples]
-    logged = logged_of(run.spec, ids, keys, {name: tally.column(name) for name in names})
+    logged = logged_of(run.spec, ids, keys, columns)
     return replace(
         run,
         model=name,

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from spor_tasks.aspects.named import place_of
-from spor_tasks.core.contracts import without_twin
-from spor_tasks.metrics.scores import score_info
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends
@@ -28,7 +26,6 @@ from spor_tasks.results.grid import (
     Number,
     full_title,
     interval_text,
-    label,
     samples_text,
     source_text,
 )
@@ -70,15 +67,6 @@ _SAME_TEST = (
     "fewshot_seed",
     "generation",
 )
-_JUDGES = {
-    "facts": ("facts",),
-    "nli_acc": ("nli",),
-    "sp_acc": ("sp",),
-    "bleurt": ("bleurt",),
-    "mctg_acc": ("aspects",),
-    "mctg_ppl": ("ppl",),
-}
-"""The facts of a result that say who judged a score, by score."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +119,7 @@ def rank(report: Report) -> Leaderboard:
     """
     by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
     for row in report.rows:
-        if row.is_tested and score_info(row.metric).higher_is_better:
+        if row.is_tested and row.score.higher_is_better:
             by_task[row.task, row.metric].append(row)
     boards: list[Board] = []
     conflicts: list[Problem] = []
@@ -152,7 +140,7 @@ def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
 def _test_of(row: Comparison) -> Mapping[str, str]:
     """Return the facts that identify the row's test; of a version, the number before the point."""
     version = row.signature["version"].partition(".")[0]
-    facts = (*_SAME_TEST, *_JUDGES.get(without_twin(row.metric) or row.metric, ()))
+    facts = (*_SAME_TEST, *filter(None, [row.score.judge]))
     return {"version": version} | {key: row.signature.get(key, "None") for key in facts}
 
 
@@ -273,14 +261,14 @@ def _grid(board: Board) -> Grid:
         source = source_text(entry.cell.interval)
         prompt = [prompt_in_words(entry.cell.runs[0].signature)] if len(prompts) > 1 else []
         letters = notes.letters(entry.reason, entry.cell.reason, source, *entry.cell.notes)
-        interval = interval_text(entry.cell.interval, board.row.metric)
+        interval = interval_text(entry.cell.interval, board.row.score)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=letters)
         rank = "" if entry.rank is None else str(entry.rank)
         seeds = ", ".join(map(str, entry.cell.trained_seeds))
         return rank, entry.model, *prompt, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
-    title = ", ".join(filter(None, [full_title(board.row), board.apart, label(board.row.metric)]))
+    title = ", ".join(filter(None, [full_title(board.row), board.apart, board.row.score.label]))
     header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
     of = _OF_CHECKPOINTS if board.ranks_checkpoints else ""
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)

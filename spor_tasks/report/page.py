@@ -19,7 +19,6 @@ from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document, html_text
 from spor_tasks.report.plots import Plot
-from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.rows import Comparison
 
 
@@ -36,7 +35,7 @@ def page(
     """
     style, script = _source("page.css"), _source("sample.js") + _source("page.js")
     boards = [grid for grid in ranking.grids if len({model for _, model, *_ in grid.runs}) > 1]
-    layouts = {row.spec.benchmark: benchmark(row.spec.benchmark) for row in rows}
+    layouts = {row.spec.benchmark: row.spec.about for row in rows}
     content = {
         "tables": document.grids,
         "leaderboard": boards,

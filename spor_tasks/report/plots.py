@@ -14,11 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from spor_tasks.aspects.named import group_title
-from spor_tasks.metrics.scores import score_info
-from spor_tasks.metrics.totals import MEAN, RELATIVE_GAP
 from spor_tasks.report.document import html_text
-from spor_tasks.results.grid import label, section_title
+from spor_tasks.results.facts import ScoreFacts
+from spor_tasks.results.grid import section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
 
@@ -96,6 +94,7 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> t
 
     ``outcomes`` are those of :class:`~spor_tasks.report.browser.Browser`.
     """
+    scores = {row.metric: row.score for row in rows}
     plots = (
         _plot(
             filter(None, map(_arms, rows)),
@@ -114,7 +113,7 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> t
             "gap in % of the first mean",
         ),
         *(
-            _plot(_groups(outcomes, trait), names, _OVER_SAMPLES, _ARMS)
+            _plot(_groups(outcomes, trait, scores), names, _OVER_SAMPLES, _ARMS)
             for trait, names in _TRAITS.items()
         ),
     )
@@ -284,18 +283,13 @@ def _short(name: str) -> str:
 # --- Rows of the tables --------------------------------------------------------------------------
 
 
-def _is_percentage(metric: str) -> bool:
-    info = score_info(metric)
-    return (info.low, info.high) == (0, 100)
-
-
 def _arms(row: Comparison) -> _Row | None:
     """Return the scores of the arms and their difference; None of rows that are not plotted.
 
     Plotted are headlines from 0 to 100, which fit on one scale.
     """
     difference = row.difference
-    if row.metric != row.spec.headline or not _is_percentage(row.metric) or not difference:
+    if row.metric != row.spec.headline or not row.score.is_percentage or not difference:
         return None
     cells = zip((*row.arms, row.as_is), (*_LOOKS, _AS_IS), strict=True)
     points = [
@@ -304,10 +298,10 @@ def _arms(row: Comparison) -> _Row | None:
         if cell.mean is not None
     ]
     name = row.spec.name
-    test = filter(None, [name.corpus, name.part, row.variant, name.protocol, label(row.metric)])
+    test = filter(None, [name.corpus, name.part, row.variant, name.protocol, row.score.label])
     look = _Look(_INK, is_filled=bool(difference.mark))
     return _Row(
-        group_title(row.spec.benchmark, row.aspect),
+        row.spec.about.aspect,
         (_short(row.model), " · ".join(test)),
         points,
         _Point(difference.value, look, _ends(difference.interval)),
@@ -327,9 +321,9 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
     """
     scores: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
     for row in rows:
-        relative = any(score_info(name).totals is RELATIVE_GAP for name in row.spec.reported)
+        relative = any(row.spec.scores[name].totals == "relative gap" for name in row.spec.reported)
         for gap in row.spec.gaps if relative else ():
-            title = f"{section_title(row)}: {label(gap.score).rpartition(',')[0]}"
+            title = f"{section_title(row)}: {row.spec.scores[gap.score].label.rpartition(',')[0]}"
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if row.metric in gap and cell.mean is not None:
                     system = f"{_short(row.name)}, {arm}"
@@ -346,17 +340,19 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
 # --- Rows of samples -----------------------------------------------------------------------------
 
 
-def _groups(tests: Iterable[Mapping[str, Any]], trait: str) -> Iterator[_Row]:
+def _groups(
+    tests: Iterable[Mapping[str, Any]], trait: str, scores: Mapping[str, ScoreFacts]
+) -> Iterator[_Row]:
     """Yield a row for each value of a trait, of each task and model that has several values.
 
     Scores are headlines from 0 to 100 that are means over samples.
     """
     for test in tests:
-        metric, looks = test["metric"], dict(zip(test["arms"], _LOOKS, strict=False))
-        if not _is_percentage(metric) or score_info(metric).totals is not MEAN:
+        score, looks = scores.get(test["metric"]), dict(zip(test["arms"], _LOOKS, strict=False))
+        if not (score and score.is_percentage and score.totals == "mean"):
             continue
         for model, groups in _means(test, trait).items():
-            title = " · ".join((_short(model), test["title"], label(metric)))
+            title = " · ".join((_short(model), test["title"], score.label))
             rows = [
                 _Row(title, [_short(str(group))], [_mean(*arm, looks) for arm in arms.items()])
                 for group, arms in sorted(groups.items())

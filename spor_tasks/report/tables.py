@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
-from spor_tasks.results.benchmarks import benchmark, grids
+from spor_tasks.results.benchmarks import grids
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
 
@@ -51,7 +51,7 @@ def document(report: Report) -> Document:
 
 def benchmarks(rows: Iterable[Comparison]) -> str:
     """Return the titles of the benchmarks of the rows."""
-    return ", ".join(dict.fromkeys(benchmark(row.spec.benchmark).title for row in rows))
+    return ", ".join(dict.fromkeys(row.spec.about.title for row in rows))
 
 
 def _subject(models: Iterable[str]) -> str:

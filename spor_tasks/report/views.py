@@ -124,7 +124,7 @@ def sample_views(sample: Sample, most_rows: int | None = None) -> tuple[SampleVi
 def view_of(record: Record) -> RecordView:
     """Return what is shown of a record's outputs."""
     headline = record.run.spec.headline
-    values = {name: alone(name, value) for name, value in record.scores.items()}
+    values = {name: alone(record.run.spec, name, value) for name, value in record.scores.items()}
     scores = {
         name: round(value, 4)
         for name, value in sorted(values.items(), key=lambda item: item[0] != headline)

@@ -11,8 +11,9 @@ from spor_tasks.aspects.named import place_of
 from spor_tasks.core.contracts import Sets
 from spor_tasks.core.foreign import ForeignError
 from spor_tasks.core.registry import registry
-from spor_tasks.results.grid import Grid
+from spor_tasks.results.grid import Grid, section_title
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.tables import by_metric
 
 _log = logging.getLogger(__name__)
 
@@ -109,10 +110,13 @@ def grids(table: Table) -> tuple[Grid, ...]:
     for row in table.pooled:
         name = row.spec.name
         sections[name.corpus, name.protocol, row.variant].append(row)
-    layouts = benchmark(table.benchmark)
-    parts = tuple(grid for _, rows in sorted(sections.items()) for grid in layouts.grids(rows))
-    legend = layouts.legends.get(table.aspect, "")
-    return tuple(
-        replace(grid, legend=grid.legend or legend)
-        for grid in (*parts, *layouts.overall(table.pooled))
-    )
+    by_section = [rows for _, rows in sorted(sections.items())]
+    found: list[Grid] = []
+    if table.benchmark in registry().names("benchmark"):
+        layouts = benchmark(table.benchmark)
+        found = [grid for rows in by_section for grid in layouts.grids(rows)]
+        found += layouts.overall(table.pooled)
+    else:
+        found = [by_metric(section_title(rows[0]), rows) for rows in by_section]
+    legend = table.pooled[0].spec.about.legend
+    return tuple(replace(grid, legend=grid.legend or legend) for grid in found)

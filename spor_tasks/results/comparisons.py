@@ -14,7 +14,6 @@ from spor_tasks.results.evidence import (
     SystemPair,
     over_seeds,
     same_samples,
-    scale_of,
 )
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
@@ -70,7 +69,7 @@ def _fault(result: Run) -> Problem | None:
         what = f"{result.arm} is not an arm of {result.aspect}: left out"
         return Problem("unknown", where, what)
     for metric in result.spec.displayed:
-        low, high = scale_of(metric)
+        low, high = result.spec.scores[metric].scale
         value = result.scores.get(metric, low)
         if not low - _ROUNDING <= value <= high + _ROUNDING:
             what = f"{metric} is {value}, which is not between {low} and {high}: left out"
@@ -215,7 +214,7 @@ def _difference(row: Comparison, metric: str, arms: Sequence[Cell]) -> Estimate:
         notes.append(_ONE_SEED)
     if (estimate := evidence.estimate(metric, first.runs, second.runs)) is None:
         value = statistics.fmean(first.values) - statistics.fmean(second.values)
-        estimate = Estimate(value, over_seeds(metric, first.values, second.values))
+        estimate = Estimate(value, over_seeds(row.spec.scores[metric], first.values, second.values))
     elif (estimate.n or 0) < row.n:
         notes.append(f"on the {estimate.n:,} of {row.n:,} samples that every run has a verdict on")
     return replace(estimate, notes=(*estimate.notes, *notes))

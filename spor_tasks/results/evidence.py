@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError, SporError
-from spor_tasks.metrics.scores import score_info
-from spor_tasks.metrics.tally import Column, Tally
+from spor_tasks.metrics.tally import Column
+from spor_tasks.metrics.totals import Value
 from spor_tasks.results import stats
-from spor_tasks.results.declared import Declared
+from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import SampleFile, find
@@ -21,7 +21,6 @@ from spor_tasks.results.stats import (
     Clusters,
     Estimate,
     Interval,
-    Scale,
     clusters_of,
     common,
 )
@@ -68,15 +67,16 @@ def _read(file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hasha
         ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
             result.
     """
-    metrics = [metric for metric in metrics if score_info(metric).totals.is_logged]
+    totals = {metric: file.run.spec.totals(metric) for metric in metrics}
+    values: dict[str, list[Value]] = {metric: [] for metric in metrics if totals[metric].is_logged}
     ids: list[str] = []
     keys: list[Hashable] = []
-    tally = Tally(map(score_info, metrics))
     for record in file.records():
         id_, cluster = record.sample.id, record.sample.cluster
         ids.append(str(shared.setdefault(id_, id_)))
         keys.append(shared.setdefault(cluster, cluster))
-        tally.add({metric: record.scores.get(metric) for metric in metrics})
+        for metric, of_metric in values.items():
+            of_metric.append(record.scores.get(metric))
     if len(set(ids)) < len(ids) or len(ids) != file.run.n:
         raise ResultError(
             f"has {len(ids)} samples, {len(set(ids))} of them different, but the result is of "
@@ -84,7 +84,7 @@ def _read(file: SampleFile, metrics: Sequence[str], shared: dict[Hashable, Hasha
             where=file.path,
         )
     try:
-        columns = {metric: tally.column(metric) for metric in metrics}
+        columns = {metric: Column.of(each, totals[metric]) for metric, each in values.items()}
     except ResultError as error:
         raise ResultError(error.what, where=file.path) from error
     for metric, column in columns.items():
@@ -159,7 +159,7 @@ def estimate(metric: str, *systems: Sequence[Run]) -> Estimate | None:
     return stats.estimate(
         [_columns(system, metric) for system in systems],
         samples.clusters,
-        scale_of(metric),
+        runs[0].spec.scores[metric].scale,
         [run.logged.resampled[metric] for run in runs if run.logged],
     )
 
@@ -170,16 +170,17 @@ def interval(runs: Sequence[Run], metric: str) -> Interval | None:
     Without logged samples, or with different ones, that of several runs is over runs only, and that
     of one run is from lm-eval's standard error.
     """
+    score = runs[0].spec.scores[metric]
     if same_samples(runs, metric):
         of_samples = estimate(metric, runs)
         return of_samples.interval if of_samples else None
     if len(runs) > 1:
-        return over_seeds(metric, [run.scores[metric] for run in runs])
+        return over_seeds(score, [run.scores[metric] for run in runs])
     (run,) = runs
     if not (error := run.stderrs.get(metric)):  # 0 says nothing about other samples
         return None
     center, reach = run.scores[metric], _NORMAL * error
-    return Interval.within(center - reach, center + reach, "stderr", scale_of(metric))
+    return Interval.within(center - reach, center + reach, "stderr", score.scale)
 
 
 class SystemPair(NamedTuple):
@@ -264,7 +265,7 @@ def _over_runs(pairs: Sequence[SystemPair], *, many: bool) -> Iterator[Compared]
 
 def _untested(pair: SystemPair, fewest: int) -> str | None:
     """Return why a pair cannot be tested on so many clusters; None if it can."""
-    totals = score_info(pair.metric).totals
+    totals = pair.first[0].spec.totals(pair.metric)
     if not (totals.is_logged and totals.resampled):
         return "this score is of all outputs together, and cannot be resampled"
     runs = [*pair.first, *pair.second]
@@ -308,15 +309,9 @@ def _columns(runs: Iterable[Run], metric: str) -> list[Column]:
     return [run.logged.columns[metric] for run in runs if run.logged]
 
 
-def scale_of(metric: str) -> Scale:
-    """Return the least and the most that a score can be."""
-    info = score_info(metric)
-    return info.low, info.high
-
-
-def over_seeds(metric: str, *systems: Sequence[float]) -> Interval | None:
+def over_seeds(score: ScoreFacts, *systems: Sequence[float]) -> Interval | None:
     """Return the interval of a mean over training seeds, or of one mean less another."""
-    low, high = scale_of(metric)
+    low, high = score.scale
     student = stats.over_seeds(*systems)
     scale = (low - high, high - low) if len(systems) > 1 else (low, high)
     if not student or not student.error:  # two equal runs say nothing about a third

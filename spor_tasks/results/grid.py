@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from spor_tasks.metrics.scores import score_info
-from spor_tasks.results.declared import Declared
+from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
 
@@ -86,11 +85,6 @@ def _letter(number: int) -> str:
     return (_letter(more - 1) if more else "") + chr(ord("a") + last)
 
 
-def label(metric: str) -> str:
-    """Return a score's name in headers."""
-    return score_info(metric).label
-
-
 class _TitledRow(Protocol):
     @property
     def spec(self) -> Declared: ...
@@ -117,18 +111,13 @@ def samples_text(row: Comparison) -> str:
     return f"{row.n:,} in {row.clusters:,} cluster{'' if row.clusters == 1 else 's'}"
 
 
-def is_signed(metric: str) -> bool:
-    """Return whether a score may be negative, so that its sign is always written."""
-    return score_info(metric).low < 0
-
-
-def interval_text(interval: Interval | None, metric: str) -> str:
+def interval_text(interval: Interval | None, score: ScoreFacts) -> str:
     """Return both ends: one digit for a score from 0 to some number, two for others."""
     if interval is None:
         return ""
-    if is_signed(metric):
+    if score.is_signed:
         return f"{interval.low:+.2f}, {interval.high:+.2f}"
-    digits = 1 if math.isfinite(score_info(metric).high) else 2
+    digits = 1 if math.isfinite(score.high) else 2
     return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
 
 

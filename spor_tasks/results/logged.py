@@ -3,9 +3,9 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
-from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import Numbers
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.stats import Clusters, clusters_of
 
 
@@ -24,7 +24,7 @@ class Logged:
     resampled: Mapping[str, Numbers] = field(default_factory=dict)
 
     @classmethod
-    def joined(cls, parts: Mapping[str, "Logged"]) -> "Logged":
+    def joined(cls, parts: Mapping[str, "Logged"], declared: Declared) -> "Logged":
         """Return the samples of several splits together; a sample may be in each of them.
 
         A score of some samples only may lack a verdict in a whole split, any other score may not.
@@ -34,7 +34,7 @@ class Logged:
         columns = {}
         for name in names:
             known = [part.columns.get(name) for part in parts.values()]
-            if all(known) or score_info(name).of_some:
+            if all(known) or declared.scores[name].of_some:
                 example = next(filter(None, known))
                 columns[name] = Column.joined(
                     [

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from spor_tasks.metrics.scores import score_info
 from spor_tasks.results.evidence import resampled
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import Problem, Run
@@ -80,10 +79,10 @@ def _joined(parts: Mapping[str, Run], notes: Sequence[str]) -> Run:
     """Return one run of the samples of all splits."""
     first = next(iter(parts.values()))
     logged = {split: run.logged for split, run in parts.items() if run.logged}
-    whole = Logged.joined(logged) if len(logged) == len(parts) else None
+    whole = Logged.joined(logged, first.spec) if len(logged) == len(parts) else None
     scores: dict[str, float] = {}
     for metric in first.spec.displayed:
-        if not score_info(metric).totals.is_logged:  # the mean of the splits' own
+        if not first.spec.totals(metric).is_logged:  # the mean of the splits' own
             of_splits = [run.scores[metric] for run in parts.values() if metric in run.scores]
             scores |= {metric: fmean(of_splits)} if of_splits else {}
         elif whole and metric in whole.columns:

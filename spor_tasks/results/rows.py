@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from spor_tasks.results.declared import Declared
+from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.runs import Run
 from spor_tasks.results.stats import Estimate, Interval
 
@@ -83,6 +83,11 @@ class Comparison:
     merged: str | None = None
     signature: Mapping[str, str] = field(default_factory=dict)
     splits: int = 0
+
+    @property
+    def score(self) -> ScoreFacts:
+        """What is known of the metric's score."""
+        return self.spec.scores[self.metric]
 
     @property
     def aspect(self) -> str:

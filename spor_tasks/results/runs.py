@@ -12,10 +12,9 @@ from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
 from spor_tasks.results import signatures
-from spor_tasks.results.declared import Declared, spec_of
+from spor_tasks.results.facts import Adapter, Declared, upgrade
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.schema import (
-    Adapter,
     Config,
     Model,
     ResultFile,
@@ -51,9 +50,10 @@ class Run:
 
     ``adapter`` was trained on an arm; of a baseline that uses an arm's training set it has no
     digest. An adapter of an unknown arm is part of the model's name instead. ``shown_arm`` is the
-    arm of the demonstrations, None without any. ``spec`` are the sets, ``variant`` is how the task
-    asks, such as ``beam5`` or ``icl k=3``. ``comparison`` is the task without the shown arm, in
-    which the tasks of a comparison differ, and with the number of demonstrations, if any.
+    arm of the demonstrations, None without any. ``spec`` says what its sets and scores are,
+    ``variant`` how the task asks, such as ``beam5`` or ``icl k=3``. ``comparison`` is the task
+    without the shown arm, in which the tasks of a comparison differ, and with the number of
+    demonstrations, if any.
     ``prompts_cut`` counts the prompts that were longer than the model takes; None if nothing
     counted them. ``failures`` counts the requests that a server did not answer, by the reason.
     ``stderrs`` are lm-eval's standard errors of the scores, over samples.
@@ -254,22 +254,24 @@ def bare(key: str) -> str:
 
 
 def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
-    task = typed(
-        {name: content[name].get(key) for name in ("configs", "results", "n-samples")},
-        TaskFile,
-        key,
-    )
+    entries = {name: content[name].get(key) for name in ("configs", "results", "n-samples")}
+    own = entries["configs"]
+    metadata = own.get("metadata") if isinstance(own, dict) else None
+    if isinstance(metadata, dict) and "spor" in metadata:
+        metadata = {**metadata, "spor": upgrade(metadata["spor"])}
+        entries["configs"] = {**own, "metadata": metadata}
+    task = typed(entries, TaskFile, key)
     config, counts = task.configs, task.counts
     facts = config.metadata.spor
     try:
-        spec = spec_of(facts.declared)
+        spec = facts.declared.readable()
     except ResultError as error:
         raise ResultError(f"configs.{key}.metadata: {error.what}") from error
     name = bare(key)
     adapter = facts.adapter if facts.adapter and facts.adapter.arm else None
     if adapter and adapter.adapter_sha256 and adapter.seed is None:
         raise ResultError(f"configs.{key}.metadata.spor: an adapter without a seed")
-    shown_arm = facts.fewshot_arm if config.num_fewshot else None
+    shown_arm = facts.prompt.arm if config.num_fewshot else None
     comparison, variant = _comparison_and_variant(name, spec, config)
     date = content.get("date")
     scores, stderrs = _scores(task.results, spec)
@@ -291,7 +293,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
             **signatures.signature(config, model, content, shown_arm, is_tuned=adapter is not None),
             "n": str(counts.effective),
             # Without a limit it has no effect.
-            "limit_evenly": str(facts.limit_evenly and counts.effective < counts.original),
+            "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
         },
         training=signatures.training(adapter, facts.arms) if adapter else {},
         versions={
@@ -301,7 +303,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         },
         stderrs=stderrs,
         documents=counts.original,
-        test_samples=facts.test_samples or counts.original,
+        test_samples=facts.test.samples or counts.original,
         date=float(date) if isinstance(date, int | float) and 0 < date < _YEAR_10000 else None,
         generation=facts.generation or config.generation_kwargs,
         checkpoint=model.checkpoint,

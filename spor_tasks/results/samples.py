@@ -11,15 +11,15 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import ROW_BYTES, is_file, open_file
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.likelihood import Likelihood
-from spor_tasks.metrics.scores import known_info
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Value
 from spor_tasks.prompts.styles import prompts_of
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.runs import Run
 from spor_tasks.text.filters import first_line
 
@@ -250,14 +250,17 @@ def _value(logged: Any) -> Value:
     return tuple(map(float, logged)) if isinstance(logged, list) else float(logged)
 
 
-def alone(name: str, value: Value) -> float | None:
+def alone(declared: Declared, name: str, value: Value) -> float | None:
     """Return the score of one output by itself, from its logged value; None without a verdict."""
     if not isinstance(value, tuple):
         return value
-    info = known_info(name)
-    if info is None or info.totals is GROUP_MEANS:
+    try:
+        totals = declared.totals(name)
+    except ConfigError:  # its metric is not installed
         return value[-1]
-    score = float(Column.of([value], info.totals).each[0])
+    if totals is GROUP_MEANS:
+        return value[-1]
+    score = float(Column.of([value], totals).each[0])
     return None if math.isnan(score) else score
 
 

@@ -1,15 +1,12 @@
 """The types of what a result file of lm-eval must say of our tasks, to reproduce a number."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from spor_tasks.core.errors import ResultError
-
-Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
-"""Up to the largest integer that every reader of JSON takes for a whole number."""
-Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+from spor_tasks.results.facts import Adapter, Count, Digest, Facts
 
 _QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
 _OFF = frozenset((None, False, "", "False", "false", "None"))
@@ -61,67 +58,6 @@ class Model(msgspec.Struct):
     def checkpoint(self) -> Mapping[str, str]:
         """The backend's own description of the weights: revision, commit, number of parameters."""
         return {name: str(getattr(self, name)) for name in _CHECKPOINT if getattr(self, name)}
-
-
-class Adapter(msgspec.Struct):
-    """An adapter; of one that another program trained, at most the digest is known.
-
-    ``pairs`` is how many pairs of the arm it was trained on, and ``violations`` are the
-    requirements that the sets break. A baseline that uses an arm's training set has no
-    ``adapter_sha256``.
-    """
-
-    arm: str | None
-    arm_sha256: str | None
-    seed: int | None
-    adapter_sha256: str | None
-    base_model: dict[str, Any] | None
-    pairs: int | None = None
-    violations: list[str] | None = None
-    settings: dict[str, Any] | None = None
-
-
-class Facts(msgspec.Struct):
-    """How the settings were resolved.
-
-    ``packages`` are the versions of what an output or a score depends on, ``fewshot_arm`` is the
-    arm of the demonstrations, ``generation`` holds all settings that decided what was written, and
-    ``declared`` is the task's :func:`~spor_tasks.results.declared.declaration`. ``system_message``
-    says where the system message was moved to, if the chat template has no role for it.
-    ``failures`` counts the requests that a server did not answer, by the reason. ``notes`` say what
-    lm-eval's `hf` does otherwise than `spor-hf`.
-    """
-
-    spor_tasks: str
-    packages: dict[str, str | None]
-    prompt_style: Literal["causal", "seq2seq", "instruction"]
-    fewshot_arm: str | None
-    arms: dict[str, Digest]
-    adapter: Adapter | None
-    demonstrations_sha256: str | None
-    declared: dict[str, Any]
-    held_out_reference: bool = False
-    limit_evenly: bool = False
-    instruction: str | None = None
-    generation: dict[str, Any] = {}
-    notes: list[str] = []
-    test_samples: int = 0
-    thinking: bool | None = None
-    system_message: str | None = None
-    failures: dict[str, Count] = {}
-    facts: str | None = None
-    nli: str | None = None
-    sp: str | None = None
-    bleurt: str | None = None
-    aspects: str | None = None
-    ppl: str | None = None
-
-    @property
-    def judges(self) -> Mapping[str, str]:
-        """The models that judged a score, by its fact; ``facts`` is always there."""
-        names = ("nli", "sp", "bleurt", "aspects", "ppl")
-        judges = {name: judge for name in names if (judge := getattr(self, name)) is not None}
-        return {"facts": str(self.facts).removeprefix("facts|"), **judges}
 
 
 class Metadata(msgspec.Struct):

@@ -6,7 +6,6 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import NO_VERDICT, logged_of, resampled
@@ -29,7 +28,7 @@ def side_by_side(
     spec = replace(first.spec, arms=SIDES[::-1], gaps=())  # the first arm less the second
     columns: list[dict[str, Column]] = [{}, {}]
     for metric in metrics:
-        totals = score_info(metric).totals
+        totals = first.spec.totals(metric)
         own = [Column.of([each.scores.get(metric) for each in side], totals) for side in by_side]
         both = own[0].scored & own[1].scored
         for of_side, column in zip(columns, own, strict=True):

@@ -6,7 +6,7 @@ from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 
-from spor_tasks.metrics.scores import score_info
+from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.grid import (
     Content,
     Grid,
@@ -14,8 +14,6 @@ from spor_tasks.results.grid import (
     Notes,
     Number,
     interval_text,
-    is_signed,
-    label,
     samples_text,
     section_title,
     source_text,
@@ -70,7 +68,7 @@ def by_arm(
 
 def _floors(rows: Sequence[Comparison], part: str) -> Grid:
     """Return a line for each floor of each part, with a column for each score."""
-    metrics = tuple(dict.fromkeys(row.metric for row in rows))
+    metrics = {row.metric: row.score for row in rows}
     by_floor: dict[tuple[str, str], dict[str, Comparison]] = defaultdict(dict)
     for row in rows:
         by_floor[_part(row, part), row.model][row.metric] = row
@@ -78,12 +76,12 @@ def _floors(rows: Sequence[Comparison], part: str) -> Grid:
     parts = [part] if any(row.part for row in rows) else []
     for (own_part, name), scores in sorted(by_floor.items()):
         cells = (
-            _cell(scores[metric].as_is, metric, notes) if metric in scores else Number("")
-            for metric in metrics
+            _cell(scores[metric].as_is, score, notes) if metric in scores else Number("")
+            for metric, score in metrics.items()
         )
         size = samples_text(next(iter(scores.values())))
         lines.append((name, *([own_part] if parts else []), *cells, size))
-    header = ("floor", *parts, *map(label, metrics), "n")
+    header = ("floor", *parts, *(score.label for score in metrics.values()), "n")
     title = f"{section_title(rows[0])}, floors"
     return Grid(title, "", header, tuple(lines), (), notes.texts, legend=_ABOUT_FLOORS)
 
@@ -104,9 +102,9 @@ def _columns(
     yield from _names(rows)
     if any(row.part for row in rows):
         yield part, partial(_part, part=part)
-    yield "metric", lambda row: label(row.metric)
+    yield "metric", lambda row: row.score.label
     if any(row.as_is.values for row in rows):
-        yield "as is", lambda row: "" if row.published else _cell(row.as_is, row.metric, notes)
+        yield "as is", lambda row: "" if row.published else _cell(row.as_is, row.score, notes)
     for at, arm in enumerate(arms):
         if any(row.arms[at].values for row in rows if row.arms):
             yield arm, partial(_cell_of_arm, at, notes, _absent(rows))
@@ -144,7 +142,7 @@ def _missing_arms(rows: Sequence[Comparison]) -> str:
 def _cell_of_arm(at: int, notes: Notes, absent: Container[str], row: Comparison) -> Number:
     if not row.published and row.spec.arms[at] in absent:
         return Number("")
-    return _cell(row.arms[at], row.metric, notes)
+    return _cell(row.arms[at], row.score, notes)
 
 
 # --- One column for each metric -------------------------------------------------------------------
@@ -157,15 +155,15 @@ Column = tuple[str | None, str]
 def by_metric(
     title: str,
     rows: Sequence[Comparison],
-    header: Callable[[Column], str] | None = None,
+    header: Callable[[Comparison], str] = lambda row: row.score.label,
     about: Iterable[str] = (),
 ) -> Grid:
     """Return the rows with a column for each metric, and a line for each arm.
 
-    ``header`` makes the header of a column from the part of the sets and the metric. ``about`` are
-    texts that follow the number of samples in the caption.
+    ``header`` makes the header of a column from a row that has its score. ``about`` are texts
+    that follow the number of samples in the caption.
     """
-    columns = tuple(dict.fromkeys((row.part, row.metric) for row in rows))
+    columns = {(row.part, row.metric): header(row) for row in rows}
     models: dict[tuple[str, str], dict[Column, Comparison]] = defaultdict(dict)
     for row in rows:
         models[_kind(row), row.name][row.part, row.metric] = row
@@ -173,7 +171,6 @@ def by_metric(
     lines: dict[str, list[Line]] = defaultdict(list)
     for (kind, _), by_column in models.items():
         lines[kind] += _model_lines(by_column, columns, tuple(names.values()), notes)
-    headers = map(header, columns) if header else (label(metric) for _, metric in columns)
     has_seeds = any(line[-1] for of_kind in lines.values() for line in of_kind)
     runs, paper, floors = (
         tuple(line if has_seeds else line[:-1] for line in lines[kind])
@@ -183,7 +180,7 @@ def by_metric(
     return Grid(
         title,
         caption,
-        (*names, "arm", *headers, *(["seeds"] if has_seeds else [])),
+        (*names, "arm", *columns.values(), *(["seeds"] if has_seeds else [])),
         runs,
         paper,
         notes.texts,
@@ -215,7 +212,7 @@ def _model_lines(
         )
 
     def cell_of_arm(at: int, row: Comparison) -> Number:
-        return _cell(row.arms[at], row.metric, notes)
+        return _cell(row.arms[at], row.score, notes)
 
     def absent(part: str | None) -> str | None:
         if rows[0].floor:
@@ -226,7 +223,7 @@ def _model_lines(
 
     if any(row.as_is.values for row in rows):
         arm = f"n = {rows[0].n:,}" if rows[0].floor else "as is"
-        yield line(arm, lambda row: _cell(row.as_is, row.metric, notes))
+        yield line(arm, lambda row: _cell(row.as_is, row.score, notes))
     for at, arm in enumerate(arms):
         if all(row.arms[at].command is not None for row in rows):
             continue
@@ -236,9 +233,10 @@ def _model_lines(
         yield line(" − ".join(arms), lambda row: _difference(row, notes))
 
 
-def detectable_text(rows: Iterable[Comparison]) -> str:
+def detectable_text(rows: Sequence[Comparison]) -> str:
     """Return the smallest differences between arms that so many samples and runs would show."""
     smallest: dict[str, dict[tuple[int, ...], float]] = defaultdict(dict)
+    scores = {row.metric: row.score for row in rows}
     for row in rows:
         if row.difference and row.difference.detectable is not None:
             runs = tuple(len(cell.runs) for cell in row.arms)
@@ -246,10 +244,10 @@ def detectable_text(rows: Iterable[Comparison]) -> str:
     texts = []
     for metric, by_runs in smallest.items():
         shown = (
-            f"{_detectable(metric, difference)}{_of_runs(runs) if len(by_runs) > 1 else ''}"
+            f"{_detectable(scores[metric], difference)}{_of_runs(runs) if len(by_runs) > 1 else ''}"
             for runs, difference in sorted(by_runs.items())
         )
-        texts.append(f"{label(metric)} {', '.join(shown)}")
+        texts.append(f"{scores[metric].label} {', '.join(shown)}")
     found = f"estimated smallest difference found with 80 % power: {' · '.join(texts)}"
     return found if texts else ""
 
@@ -259,12 +257,11 @@ def _of_runs(runs: Sequence[int]) -> str:
     return f" ({numbers} run{'' if numbers == '1' else 's'})"
 
 
-def _detectable(metric: str, difference: float) -> str:
+def _detectable(score: ScoreFacts, difference: float) -> str:
     """Return a difference, or that it is beyond the largest one that the score can have."""
-    info = score_info(metric)
-    if difference > (largest := info.high - info.low):
+    if difference > (largest := score.high - score.low):
         return f"over {largest:g}"
-    return f"{difference:.2f}" if is_signed(metric) else f"{difference:.1f}"
+    return f"{difference:.2f}" if score.is_signed else f"{difference:.1f}"
 
 
 def _counts(rows: Iterable[Comparison]) -> str:
@@ -283,21 +280,21 @@ def _missing(reason: str | None, notes: Notes) -> Number:
     return Number("", notes=notes.letters(reason))
 
 
-def _cell(cell: Cell, metric: str, notes: Notes) -> Number:
+def _cell(cell: Cell, score: ScoreFacts, notes: Notes) -> Number:
     if cell.mean is None:
         return _missing(": ".join(filter(None, [cell.reason, cell.command])), notes)
     return Number(
-        f"{cell.mean:+.2f}" if is_signed(metric) else f"{cell.mean:.2f}",
-        _spread(cell, metric),
+        f"{cell.mean:+.2f}" if score.is_signed else f"{cell.mean:.2f}",
+        _spread(cell, score),
         notes=notes.letters(cell.reason, source_text(cell.interval), *cell.notes),
     )
 
 
-def _spread(cell: Cell, metric: str) -> str:
+def _spread(cell: Cell, score: ScoreFacts) -> str:
     """Return the interval, and the number of samples where they are some only."""
     ends = {min(cell.counts), max(cell.counts)} if cell.counts else set()
     counted = " to ".join(f"{n:,}" for n in sorted(ends))
-    texts = (interval_text(cell.interval, metric), counted and f"n = {counted}")
+    texts = (interval_text(cell.interval, score), counted and f"n = {counted}")
     return "; ".join(filter(None, texts))
 
 
@@ -311,7 +308,7 @@ def _difference(row: Comparison, notes: Notes) -> Number:
     reasons = () if row.published else notes_of_difference
     return Number(
         f"{difference.value:+.2f}",
-        interval_text(difference.interval, row.metric),
+        interval_text(difference.interval, row.score),
         difference.mark,
         notes.letters(*reasons),
     )

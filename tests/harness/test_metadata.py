@@ -77,8 +77,8 @@ def test_a_metric_is_added_and_changes_no_other(task, settings, tmp_path):
     check(found, task, metric)
     results, rows = found["results"][task], found["samples"][task]
     assert {f"{metric.scores[0].name}{end},none" for end in ("", "_stderr")} <= results.keys()
-    assert found["configs"][task]["metadata"]["spor"][prefix] == metric.signature
-    assert prefix not in without["configs"][task]["metadata"]["spor"]
+    assert found["configs"][task]["metadata"]["spor"]["judges"][prefix] == metric.signature
+    assert prefix not in without["configs"][task]["metadata"]["spor"]["judges"]
     old = without["results"][task]
     assert {key: results[key] for key in old} == pytest.approx(old, nan_ok=True)
     for row, other in zip(rows, without["samples"][task], strict=True):
@@ -93,7 +93,7 @@ def test_a_metric_is_added_and_changes_no_other(task, settings, tmp_path):
 
 @pytest.mark.parametrize("name", ["logicnlg_mini_ppl", "spor_rule_learnability_mini"])
 def test_a_metric_that_a_task_does_not_report_is_not_added(name):
-    assert "sp" not in load(name, sp_ranker="lexical").config.metadata["spor"]
+    assert "sp" not in load(name, sp_ranker="lexical").config.metadata["spor"]["judges"]
 
 
 @pytest.mark.parametrize(

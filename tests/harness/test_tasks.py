@@ -35,7 +35,7 @@ def context(task, shots=0):
 @pytest.mark.parametrize(("kind", "style"), [("llama", "causal"), ("t5", "seq2seq")])
 def test_the_prompt_is_that_of_the_model(kind, style, checkpoint):
     task = load(MINI, pretrained=str(checkpoint(kind)))
-    assert task.config.metadata["spor"]["prompt_style"] == style
+    assert task.config.metadata["spor"]["prompt"]["style"] == style
     cue = " Output:" if style == "causal" else ""
     assert context(task) == context(load(MINI, prompt_style="seq2seq")) + cue
     assert context(task).startswith("translate from Triple to Text: <head> ")
@@ -157,7 +157,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(adapter, checkpoint, 
     assert set(result.scores) == {*parent, "chrf", "coverage", "empty"}
     assert result.signature["test_sha256"] == digest(PAIR.test.samples)
     facts = found["configs"][MINI]["metadata"]["spor"]
-    assert (facts["spor_tasks"], facts["fewshot_arm"]) == (__version__, "atom")
+    assert (facts["spor_tasks"], facts["prompt"]["arm"]) == (__version__, "atom")
     assert facts["arms"] == {arm.name: digest(arm.samples) for arm in PAIR.arms}
     of_adapter = facts["adapter"]
     assert (of_adapter["arm"], of_adapter["pairs"]) == ("combination", 36)
@@ -220,7 +220,7 @@ def facts_of(result, name):
 
 def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name():
     task = load(ATOM, fewshot_arm="combination")
-    assert task.config.metadata["spor"]["fewshot_arm"] == "atom"
+    assert task.config.metadata["spor"]["prompt"]["arm"] == "atom"
     with pytest.raises(ConfigError, match="demonstrations are what this task is about"):
         task.set_config("num_fewshot", 0)
 
@@ -279,7 +279,7 @@ def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
         assert len(row["doc"]["demonstrations"]) > 1
         turns = in_turns(row["doc"], multiturn=multiturn, between=" ")
         assert row["arguments"][0][0] == turns + ("" if reasoning else "<no thoughts>")
-    assert facts_of(result, ATOM)["thinking"] is reasoning
+    assert facts_of(result, ATOM)["prompt"]["thinking"] is reasoning
 
 
 @pytest.mark.parametrize(
@@ -304,9 +304,10 @@ def test_a_result_counts_the_covered_samples(name, shots, metric, kind, checkpoi
     assert result["n-samples"][name]["original"] == len(prompted)
     assert result["n-shot"][name] == (shots or 8)
     written = json.loads(json.dumps(facts_of(result, name)))
-    assert written["demonstrations_sha256"] == content.digest(prompted)
-    assert (written["covered"], written["test_samples"]) == (len(prompted), len(pair.test.samples))
-    assert (written["fewshot_arm"], written["thinking"]) == (pair.arms[arm].name, None)
+    asked, test = written["prompt"], written["test"]
+    assert asked["demonstrations_sha256"] == content.digest(prompted)
+    assert (test["covered"], test["samples"]) == (len(prompted), len(pair.test.samples))
+    assert (asked["arm"], asked["thinking"]) == (pair.arms[arm].name, None)
     for row, shown in zip(result["samples"][name], prompted, strict=False):
         ids = [demonstration["id"] for demonstration in row["doc"]["demonstrations"]]
         assert ids == [sample.id for sample in shown.arms[arm]]
@@ -331,7 +332,7 @@ def test_prompts_of_another_run_are_not_taken(refreshed, monkeypatch, tmp_path, 
             cache_requests=True,
             rewrite_requests_cache=refreshed,
         )
-        assert facts_of(result, MINI)["prompt_style"] == style
+        assert facts_of(result, MINI)["prompt"]["style"] == style
         rows = result["samples"][MINI]
         prompts = [row["doc"]["prompt"] for row in rows]
         assert prompts == [request.args[0] for request in model.requests]

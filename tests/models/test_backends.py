@@ -198,7 +198,7 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
         (written,) = scored(tmp_path / str(number)).values()
         assert written == [(text, text)] * 2
     spor = result["configs"][MAIN]["metadata"]["spor"]
-    assert spor["prompt_style"] == "causal"
+    assert spor["prompt"]["style"] == "causal"
     assert spor["generation"].keys() == {"do_sample", "max_gen_toks", "until"}
     assert spor["adapter"]["adapter_sha256"]
     built = [call for call in vllm if "model" in call]
@@ -236,7 +236,7 @@ def test_vllm_swaps_adapters_and_its_tokens_are_decoded_as_transformers_does(
         for row in result["samples"][MAIN]:
             assert all(prompt.startswith("Be brief.\n\n") for prompt, _ in row["arguments"])
         facts = result["configs"][MAIN]["metadata"]["spor"]
-        assert facts["system_message"] == "first user turn"
+        assert facts["prompt"]["system_message"] == "first user turn"
 
 
 # --- Several processes ----------------------------------------------------------------------------

@@ -136,7 +136,7 @@ def test_the_copier_of_demonstrations_scores_what_the_matching_says(tmp_path):
     found = baseline_run.run("copy-demonstrations", [ATOM, COMBINATION], folder=tmp_path)
     for result in found:
         content = json.loads(result.file.read_text())
-        matching = content["configs"][result.task]["metadata"]["spor"]["matching"]
+        matching = content["configs"][result.task]["metadata"]["spor"]["prompt"]["matching"]
         (own,) = (shown for arm, shown in matching.items() if result.task.endswith(arm))
         assert result.scores["parent"] == pytest.approx(own["copied"])
 

@@ -69,7 +69,9 @@ def asked(result, task):
 
 
 def fact_of(result, task):
-    return json.loads(json.dumps(result["configs"]))[task]["metadata"]["spor"]["system_message"]
+    return json.loads(json.dumps(result["configs"]))[task]["metadata"]["spor"]["prompt"][
+        "system_message"
+    ]
 
 
 @pytest.mark.parametrize(

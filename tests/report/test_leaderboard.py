@@ -111,7 +111,9 @@ def test_facts_by_different_classifiers_are_on_boards_of_their_own(tmp_path):
         scores = {"parent": 40.0, "facts": 80.0}
         file = write_result(tmp_path / f"results_{model}.json", model=model, scores=scores)
         with edited(file) as content:
-            content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]["facts"] = judge
+            facts = content["configs"]["spor_systematicity_mini"]["metadata"]["spor"]
+            facts["judges"]["facts"] = judge
+            facts["declared"]["scores"]["facts"]["judge"] = "facts"
     found = {
         (board.row.metric, board.apart): {entry.model for entry in board.entries}
         for board in report.rank(report.collect([tmp_path])).boards

@@ -231,7 +231,8 @@ def write_way(folder, name, arm, parent, **ways):
             for key in ("arm_sha256", "pairs", "violations"):
                 spor["adapter"] |= {key: ways.pop(key)} if key in ways else {}
         spor["packages"] |= ways.pop("packages", {})
-        spor |= {key: ways.pop(key) for key in ("facts", "limit_evenly") if key in ways}
+        spor["judges"] |= {key: ways.pop(key) for key in ("facts",) if key in ways}
+        spor["test"] |= {key: ways.pop(key) for key in ("limit_evenly",) if key in ways}
         content["n-samples"][TASK]["original"] = ways.pop("documents", 200)
         content["chat_template_sha"] = ways.pop("chat_template_sha", None)
         content["config"] |= ways

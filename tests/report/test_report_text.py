@@ -164,3 +164,20 @@ def test_results_of_0_2_0_are_read(tmp_path, spor, monkeypatch):
         assert spor(command) == (DATA / "runs" / file).read_text("utf-8")
     spor(f"report runs --out {tmp_path}")
     assert (tmp_path / "page.html").stat().st_size > 50_000
+
+
+def test_facts_in_the_form_of_0_2_give_the_same_report(spor, monkeypatch):
+    """Results of the last commit with flat facts are still read.
+
+    `tests/data/runs-0.2` has short runs of two arms with three seeds, of the base with
+    demonstrations, of two splits with two seeds, of copied inputs on a corpus of one's own, on
+    twins and on the other benchmarks; some without samples.
+    """
+    monkeypatch.chdir(DATA)
+    assert spor("report runs-0.2/runs") == (DATA / "runs-0.2" / "report.txt").read_text("utf-8")
+
+
+def test_likelihoods_in_the_form_of_0_2_are_read(spor, monkeypatch):
+    """They said of failures `"{}"`, which no version could read."""
+    monkeypatch.chdir(DATA)
+    assert "Adv-Acc by byte" in spor("report runs-0.2/likelihoods")

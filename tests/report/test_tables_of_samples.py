@@ -13,11 +13,13 @@ from spor_tasks.report.document import SCHEMA, csv_text, json_text, latex, markd
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import with_samples
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import alone
 from tests.support import cell_runs, golden, table_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of
 from tests.support.report_runs import SAMPLES, write_runs
+from tests.support.result_files import declaring
 from tests.support.twin_runs import OUTPUTS, SAMPLE, spec_of, write_run
 
 TASK, PAIRS = table_runs.TASK, table_runs.PAIRS
@@ -50,7 +52,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path):
     write_runs(tmp_path)
     declared = {"reported": ("parent",), "breakdown": ("chrf", "coverage")}
     results = [
-        replace(each, spec=replace(each.spec, **declared))
+        declaring(each, **declared)
         for each in collect_runs([tmp_path]).runs
         if each.aspect == "systematicity"
     ]
@@ -113,7 +115,8 @@ def test_a_value_alone_is_what_its_score_would_be():
         ("ppl", None, None),
         ("bpb", (0.0, 0), None),
     ):
-        assert alone(name, value) == score
+        declared = Declared.of(replace(ORDERS, reported=(name,)))
+        assert alone(declared, name, value) == score
 
 
 ORDERS = spec_of("order_invariance", "main")

@@ -14,11 +14,10 @@ from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO
 from spor_tasks.results import evidence
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import same_samples, with_samples
-from spor_tasks.results.grid import label
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import collect
 from spor_tasks.results.stats import over_runs
-from tests.support.result_files import distinct, rows_of, write_rows
+from tests.support.result_files import declaring, distinct, rows_of, write_rows
 from tests.support.scores import interval
 
 GAP = Gap("chrf", "coverage")
@@ -75,7 +74,7 @@ def runs_in(folder, gap, **declared):
     return tuple(
         replace(
             run,
-            spec=replace(run.spec, gaps=(gap,), **declared),
+            spec=declaring(run, gaps=(gap,), **declared).spec,
             scores={**run.scores, gap.name: run.scores[gap[0]] - run.scores[gap[1]]},
             stderrs={**run.stderrs, gap.name: 3.0},
         )
@@ -138,7 +137,7 @@ def test_a_prior_on_known_entities_is_seen(prior, tmp_path):
     found, problems = comparisons(with_samples(runs)[0])
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap.name)
-    assert label(row.metric) == "PARENT, original − twin"
+    assert score_info(row.metric).label == "PARENT, original − twin"
     difference = row.difference
     assert difference.value == pytest.approx(prior, abs=0.6)
     assert (difference.interval.low > 0) == (difference.p < 0.01) == (prior > 0)
@@ -152,10 +151,7 @@ def test_a_few_outputs_with_most_of_the_words_are_named_beside_the_score(long, n
         found = lengths - lengths // (3 + seed)
         values = np.hstack([found, lengths, lengths[:, :1], lengths[:, :1]]).tolist()
         write(tmp_path, str(seed), {"totto_bleu": values}, seed=seed)
-    runs = [
-        replace(run, spec=replace(run.spec, reported=("totto_bleu",)))
-        for run in collect([tmp_path]).runs
-    ]
+    runs = [declaring(run, reported=("totto_bleu",)) for run in collect([tmp_path]).runs]
     (row,), _ = comparisons(with_samples(runs)[0])
     assert any("as 4 equal clusters" in note for note in row.arms[0].notes) == noted
 

@@ -8,8 +8,8 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import runs
+from spor_tasks.results.facts import PromptFacts
 from spor_tasks.results.rows import prompt_in_words
-from spor_tasks.results.schema import Facts
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 from tests.support.strategies import changed
 
@@ -62,10 +62,9 @@ FIELDS = {
     ("n-samples", TASK): ("original", "effective"),
     SPOR[:2]: ("task", "generation_kwargs", "num_fewshot", "metadata"),
     SPOR[:3]: ("version", "test_sha256", "spor"),
-    SPOR: (
-        *("declared", "spor_tasks", "packages", "prompt_style", "fewshot_arm", "arms", "adapter"),
-        "demonstrations_sha256",
-    ),
+    SPOR: ("declared", "spor_tasks", "packages", "prompt", "arms", "adapter"),
+    (*SPOR, "declared"): ("benchmark", "scores"),
+    (*SPOR, "prompt"): ("style",),
     (*SPOR, "adapter"): ("arm", "arm_sha256", "seed", "adapter_sha256", "base_model"),
 }
 REQUIRED = [(*place, name) for place, names in FIELDS.items() for name in names]
@@ -96,7 +95,7 @@ def test_a_wrong_value_is_named(tmp_path, place, value):
 
 
 def test_every_prompt_style_is_readable():
-    assert Facts.__annotations__["prompt_style"].__args__ == PROMPT_STYLES
+    assert PromptFacts.__annotations__["style"].__args__ == PROMPT_STYLES
 
 
 def test_our_tasks_alone_are_read_whatever_their_names(tmp_path):
@@ -154,7 +153,7 @@ def test_turns_matter_in_chats_alone(read):
 def test_an_instruction_that_moved_is_another_prompt(tmp_path):
     def signature(place):
         content = result_content()
-        content["configs"][TASK]["metadata"]["spor"]["system_message"] = place
+        content["configs"][TASK]["metadata"]["spor"]["prompt"]["system_message"] = place
         return runs.read(written(tmp_path, content))[0].signature
 
     first, second = signature(None), signature("first user turn")

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from itertools import repeat
 
+import msgspec
+
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, SetName, Triple
@@ -15,7 +17,7 @@ from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.declared import declaration
+from spor_tasks.results.facts import Adapter, Declared, Facts, PromptFacts, ScoreFacts
 from spor_tasks.text.filters import first_line
 
 UNKNOWN_ARM = "unknown"
@@ -44,32 +46,33 @@ def result_content(
     """What lm-eval writes of a model tuned on an arm, or ``shown`` demonstrations of one."""
     adapter = None
     if arm is not None and shown is None:
-        adapter = {
-            "arm": arm,
-            "arm_sha256": arm_sha256(arm),
-            "violations": [],
-            "pairs": 100,
-            "seed": seed,
-            "selection": {"policy": "last", "epoch": 1, "scores": []},
-            "adapter_sha256": "a" * 64,
-            "base_model": {"path": model},
-        }
+        adapter = Adapter(
+            arm=arm,
+            arm_sha256=arm_sha256(arm),
+            violations=[],
+            pairs=100,
+            seed=seed,
+            selection={"policy": "last", "epoch": 1, "scores": []},
+            adapter_sha256="a" * 64,
+            base_model={"path": model},
+        )
     if arm == UNKNOWN_ARM:
-        adapter = dict.fromkeys(adapter or {}) | {"adapter_sha256": "a" * 64}
+        none = dict.fromkeys(("arm", "arm_sha256", "seed", "base_model"))
+        adapter = Adapter(adapter_sha256="a" * 64, **none)
     metrics = {"parent": parent} if scores is None else scores
     given = {"aspect": aspect, "corpus": "mini", "protocol": "strict", "part": part}
     given |= metadata or {}
     name = SetName(*(given[field] for field in SetName._fields))
-    facts = {
-        "spor_tasks": "0.1.0",
-        "packages": {"lm_eval": "0.4.13", "vllm": None},
-        "prompt_style": "causal",
-        "fewshot_arm": shown or "atom",
-        "arms": {name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
-        "adapter": adapter,
-        "demonstrations_sha256": "e" * 64 if shown else None,
-        "declared": declaration(benchmark(given.get("benchmark", "spor")).find(name)),
-    }
+    digest = "e" * 64 if shown else None
+    facts = Facts(
+        spor_tasks="0.1.0",
+        packages={"lm_eval": "0.4.13", "vllm": None},
+        prompt=PromptFacts(style="causal", arm=shown or "atom", demonstrations_sha256=digest),
+        arms={name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
+        adapter=adapter,
+        declared=Declared.of(benchmark(given.get("benchmark", "spor")).find(name)),
+    )
+    facts = msgspec.to_builtins(facts)
     variant = {"icl_arm": shown, "decoding": "beam5" if task.endswith("beam5") else None}
     named = {key: value for key, value in {**given, **variant}.items() if value is not None}
     return {
@@ -93,6 +96,12 @@ def result_content(
         "n-samples": {task: {"original": n, "effective": n}},
         "config": {"model": "hf", "model_args": {"pretrained": model, "peft": "somewhere"}},
     }
+
+
+def declaring(run, **changes):
+    """Return a run as if its task declared other sets or scores."""
+    spec = replace(run.spec, **changes)
+    return replace(run, spec=replace(spec, scores={n: ScoreFacts.of(n) for n in spec.displayed}))
 
 
 def means_of(values):

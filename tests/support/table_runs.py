@@ -84,7 +84,7 @@ def write_scores(folder, task, part, scores, *, ranker="lexical-1", **settings):
     file = folder / f"results_{task}.json"
     write_result(file, scores=scores, metadata=metadata, **{**about, **settings})
     with edited(file) as content:
-        content["configs"][task]["metadata"]["spor"]["sp"] = f"sp_acc|ranker:{ranker}"
+        content["configs"][task]["metadata"]["spor"]["judges"]["sp"] = f"sp_acc|ranker:{ranker}"
     return file
 
 

@@ -8,9 +8,9 @@ from spor_tasks.benchmarks.compmctg import sets, splits
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.groups import HALVES
-from spor_tasks.results.grid import Grid, label, section_title
+from spor_tasks.results.grid import Grid, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Column, by_metric
+from spor_tasks.results.tables import by_metric
 
 
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
@@ -34,15 +34,16 @@ def _place(row: Comparison) -> tuple[int, int]:
     return at, scores.index(row.metric)
 
 
-def _header(column: Column) -> str:
-    if gap := Gap.parse(column[1]):
-        return f"{_header((None, gap.score))} − i.d."
-    return label(column[1]).replace(", id", ", i.d.").replace(", comp", ", comp.")
+def _header(row: Comparison) -> str:
+    gap = Gap.parse(row.metric)
+    label = row.spec.scores[gap.score if gap else row.metric].label
+    label = label.replace(", id", ", i.d.").replace(", comp", ", comp.")
+    return f"{label} − i.d." if gap else label
 
 
 def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:
     """Yield a word on how splits were put together, and on the scores of a table."""
-    headers = " ".join({_header((None, row.metric)) for row in part}).lower()
+    headers = " ".join({_header(row) for row in part}).lower()
     splits = max(row.splits for row in rows)
     yield _together(rows[0].spec.name, splits)
     if splits > 1 and "dist" in headers:

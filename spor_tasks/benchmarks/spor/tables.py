@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from spor_tasks.core.contracts import Gap, without_twin
-from spor_tasks.results.grid import Grid, full_title, label, section_title
+from spor_tasks.results.grid import Grid, full_title, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import by_metric
 
@@ -36,9 +36,8 @@ def order_invariance(rows: Sequence[Comparison]) -> Iterator[Grid]:
             yield by_metric(name, table, _header)
 
 
-def _header(column: tuple[str | None, str]) -> str:
-    part, metric = column
-    return _PERFORMANCE[metric] if part == "performance" else label(metric)
+def _header(row: Comparison) -> str:
+    return _PERFORMANCE[row.metric] if row.part == "performance" else row.score.label
 
 
 def with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
@@ -49,8 +48,8 @@ def with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
         yield by_metric(full_title(of_part[0]), of_part, _header_of_twins, [about])
 
 
-def _header_of_twins(column: tuple[str | None, str]) -> str:
-    return "original − twin" if Gap.parse(column[1]) else label(column[1])
+def _header_of_twins(row: Comparison) -> str:
+    return "original − twin" if Gap.parse(row.metric) else row.score.label
 
 
 def _place(row: Comparison) -> tuple[int, int]:

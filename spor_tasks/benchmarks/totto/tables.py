@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from spor_tasks.core.contracts import Gap
 from spor_tasks.metrics.groups import group_of
-from spor_tasks.results.grid import Grid, full_title, label, section_title
+from spor_tasks.results.grid import Grid, full_title, section_title
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import Column, by_metric
+from spor_tasks.results.tables import by_metric
 
 _PUBLISHED = ("totto_bleu", "totto_parent")
 _REAL = ("totto_bleu_real", "totto_parent_real")
@@ -35,12 +35,12 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
         yield from _tables(
             f"{section_title(rows[0])}, by input",
             [row for row in compared if row.metric in (*_PUBLISHED, *_REAL)],
-            lambda column: f"{_header(column)}, {inputs[column[0]]}",
+            lambda row: f"{_header(row)}, {inputs[row.part]}",
         )
 
 
 def _tables(
-    title: str, rows: Sequence[Comparison], header: Callable[[Column], str]
+    title: str, rows: Sequence[Comparison], header: Callable[[Comparison], str]
 ) -> Iterator[Grid]:
     """Yield tables in which halves and their gap follow the score of all samples."""
     ordered = sorted(rows, key=_place)
@@ -67,9 +67,10 @@ def _split(metric: str) -> tuple[str, str]:
     return score, "non-overlap" if group == "nonoverlap" else group
 
 
-def _header(column: Column) -> str:
-    score, group = _split(column[1])
-    return _named(label(score).removesuffix(f", {_REAL_REFERENCES}"), group)
+def _header(row: Comparison) -> str:
+    score, group = _split(row.metric)
+    label = row.spec.scores[score].label.removesuffix(f", {_REAL_REFERENCES}")
+    return _named(label, group)
 
 
 def _named(*parts: str) -> str:

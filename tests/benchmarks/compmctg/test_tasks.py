@@ -73,7 +73,7 @@ def test_demonstrations_are_of_the_combination_or_of_others():
         assert len(each["dist_3"]) == 2  # counts, and no words
     metadata = found["configs"][MINI]["metadata"]
     assert metadata["icl_arm"] == "train"
-    assert metadata["spor"]["demonstrations_sha256"].startswith("36016c70")
+    assert metadata["spor"]["prompt"]["demonstrations_sha256"].startswith("36016c70")
     # Instructions say the task once.
     given = {"prompt_style": "instruction", "split": "0"}
     found = run("dummy", limit=2, num_fewshot=5, metadata=given)

@@ -1,0 +1,375 @@
+"""The record of a result: what a task writes about itself, and all that a report asks of it.
+
+A task writes :class:`Facts` under ``metadata.spor`` of its configuration, and every reader of a
+result reads the same type. So a report needs neither the benchmark nor its data, and a metric only
+for a score that is no mean of its samples' values.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from spor_tasks.core.contracts import SetSpec, without_twin
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetName
+from spor_tasks.metrics.base import Metric
+from spor_tasks.metrics.scores import known_info, registered_score, score_info
+from spor_tasks.metrics.totals import (
+    COUNTED_MEAN,
+    GAP_OF_SAME,
+    GROUP_MEANS,
+    MEAN,
+    RATIO,
+    RELATIVE_GAP,
+    Less,
+    Totals,
+)
+from spor_tasks.prompts.styles import PromptStyle
+
+FIRST_BENCHMARK = "spor"
+"""The benchmark of tasks that do not name one."""
+
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+"""Up to the largest integer that every reader of JSON takes for a whole number."""
+
+Digest: TypeAlias = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+_TOTALS: Mapping[str, Totals] = {
+    "mean": MEAN,
+    "counted mean": COUNTED_MEAN,
+    "group means": GROUP_MEANS,
+    "ratio": RATIO,
+    "relative gap": RELATIVE_GAP,
+    "gap of same": GAP_OF_SAME,
+}
+_Range: TypeAlias = tuple[float | None, float | None]
+
+
+class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts of a score that tables show."""
+
+    label: str
+    """Heads its column."""
+    title: str
+    """Names it where it stands alone."""
+    range: _Range
+    """The least and the most that it can be; None is infinite."""
+    higher_is_better: bool | None
+    """None where neither more nor less is better."""
+    corrects: str | None = None
+    """The published score whose flaw it corrects."""
+    judge: str | None = None
+    """The key of :attr:`Facts.judges` that says who judged it."""
+    of_some: bool = False
+    """Whether it is given only where there are samples of its kind."""
+    totals: str | None = None
+    """How the values of samples make it; None of a score that only its metric can make."""
+
+    @property
+    def low(self) -> float:
+        """The least that it can be."""
+        return -math.inf if self.range[0] is None else self.range[0]
+
+    @property
+    def high(self) -> float:
+        """The most that it can be."""
+        return math.inf if self.range[1] is None else self.range[1]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The least and the most that it can be."""
+        return self.low, self.high
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether it may be negative, so that its sign is always written."""
+        return self.low < 0
+
+    @property
+    def is_percentage(self) -> bool:
+        """Whether it is from 0 to 100."""
+        return self.range == (0, 100)
+
+    @classmethod
+    def of(cls, name: str, judge: str | None = None) -> "ScoreFacts":
+        """Return the facts of an installed metric's score, also over a group, or of a gap.
+
+        Raises:
+            ConfigError: no registered metric has it.
+        """
+        info = score_info(name)
+        low, high = (end if math.isfinite(end) else None for end in (info.low, info.high))
+        return cls(
+            label=info.label,
+            title=info.title,
+            range=(low, high),
+            higher_is_better=info.higher_is_better,
+            corrects=info.corrects,
+            judge=judge,
+            of_some=info.of_some,
+            totals=next((name for name, each in _TOTALS.items() if info.totals is each), None),
+        )
+
+
+class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What readers must know of a benchmark, and of the aspect of a task."""
+
+    title: str
+    source: str = ""
+    """The address of what was published."""
+    paper: str = ""
+    """Where published numbers are from."""
+    introduction: str = ""
+    """What the benchmark tests, and what to look at first."""
+    aspect: str = ""
+    """The title of the aspect."""
+    legend: str = ""
+    """What the arms and columns of its tables are."""
+
+    @classmethod
+    def of(cls, name: str, aspect: str) -> "BenchmarkFacts":
+        """Return the facts of a benchmark; of one that is not installed, its name."""
+        if name not in registry().names("benchmark"):
+            return cls(title=name, aspect=aspect)
+        known = registry().get("benchmark", name)
+        return cls(
+            title=known.title,
+            source=known.source,
+            paper=known.paper,
+            introduction=known.introduction,
+            aspect=known.groups[aspect],
+            legend=known.legends.get(aspect, ""),
+        )
+
+
+_UNSAID = BenchmarkFacts(title="")  # in results of version 0.2
+
+
+class KeyGap(NamedTuple):
+    """The keys of two scores of one system; shown is the first less the second."""
+
+    score: str
+    subtracted: str
+
+    @property
+    def name(self) -> str:
+        """The key of the difference."""
+        return f"{self.score} - {self.subtracted}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declared:
+    """What a result says of its task. A score is its key in the result file, which nothing parses.
+
+    The fields are as in :class:`~spor_tasks.core.contracts.SetSpec`.
+    """
+
+    benchmark: str
+    name: SetName
+    task: str
+    title: str
+    part_title: str | None
+    arms: tuple[str, ...]
+    scores: Mapping[str, ScoreFacts]
+    reported: tuple[str, ...]
+    headline: str
+    breakdown: tuple[str, ...] = ()
+    gaps: tuple[KeyGap, ...] = ()
+    decodings: tuple[str, ...] = ()
+    in_context: bool = True
+    split_of: SetName | None = None
+    is_pooled: bool = False
+    is_fixed: bool = True
+    about: BenchmarkFacts = _UNSAID
+
+    @classmethod
+    def of(cls, spec: SetSpec, judges: Mapping[str, Metric] = MappingProxyType({})) -> "Declared":
+        """Return the declaration of sets whose metrics are installed.
+
+        ``judges`` are the metrics by models, by their keys in the facts of a result.
+        """
+        by_score = {info.name: key for key, each in judges.items() for info in each.scores}
+        scores = {
+            name: ScoreFacts.of(name, by_score.get(registered_score(name)))
+            for name in spec.displayed
+        }
+        about = BenchmarkFacts.of(spec.benchmark, spec.name.aspect)
+        return msgspec.convert(msgspec.to_builtins(spec) | {"scores": scores, "about": about}, cls)
+
+    @property
+    def displayed(self) -> tuple[str, ...]:
+        """All that tables show: scores with tests, scores without, and gaps."""
+        return (*self.reported, *self.breakdown, *(gap.name for gap in self.gaps))
+
+    def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
+        """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
+        variant = None if arm is None else f"icl_{arm}"
+        return "_".join(filter(None, [self.task, variant, decoding]))
+
+    def totals(self, name: str) -> Totals:
+        """Return how values make a score; its metric is asked only where no other score is so made.
+
+        Raises:
+            ConfigError: this metric is not installed.
+        """
+        facts = self.scores.get(name)
+        if facts and (totals := _TOTALS.get(facts.totals or "")):
+            return totals
+        for gap in self.gaps:
+            if gap.name == name:
+                return Less(self.totals(gap.score), self.totals(gap.subtracted))
+        return score_info(name).totals
+
+    def readable(self) -> "Declared":
+        """Return the declaration without the scores that nothing here can make from values.
+
+        Raises:
+            ResultError: the benchmark has no such aspect, no score that tables test is left, or a
+                score is not described.
+        """
+        name, aspect = self.benchmark, self.name.aspect
+        is_here = name in registry().names("benchmark")
+        if is_here and aspect not in registry().get("benchmark", name).groups:
+            raise ResultError(f"the benchmark {name!r} has no {aspect!r}")
+        if self.about == _UNSAID:
+            about = BenchmarkFacts.of(self.benchmark, self.name.aspect)
+            return replace(self, about=about).readable()
+        reported, breakdown = map(self._known, (self.reported, self.breakdown))
+        if not reported:
+            raise ResultError(f"no installed metric has a score of {', '.join(self.reported)}")
+        gaps = tuple(gap for gap in self.gaps if len(self._known(gap)) == len(gap))
+        found = replace(self, reported=reported, breakdown=breakdown, gaps=gaps)
+        if missing := [name for name in found.displayed if name not in self.scores]:
+            raise ResultError(f"declared: the scores {', '.join(missing)} are not described")
+        return found
+
+    def _known(self, names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name in names
+            if (facts := self.scores.get(name)) and (facts.totals in _TOTALS or known_info(name))
+        )
+
+
+class Adapter(msgspec.Struct, frozen=True, kw_only=True):
+    """An adapter; of one that another program trained, at most the digest is known.
+
+    A baseline that uses an arm's training set has no ``adapter_sha256``.
+    """
+
+    arm: str | None
+    arm_sha256: str | None
+    seed: int | None
+    adapter_sha256: str | None
+    base_model: dict[str, Any] | None
+    pairs: int | None = None
+    """How many pairs of the arm it was trained on."""
+    violations: list[str] | None = None
+    """The requirements that the sets break."""
+    settings: dict[str, Any] | None = None
+    settings_sha256: str | None = None
+    selection: dict[str, Any] | None = None
+
+
+class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model was asked."""
+
+    style: PromptStyle
+    instruction: str | None = None
+    """The corpus's own instruction, if prompts have one."""
+    arm: str | None = None
+    """The arm that demonstrations are of."""
+    demonstrations_sha256: str | None = None
+    matching: dict[str, dict[str, Any]] = {}
+    """How far the chosen demonstrations match their samples, by arm."""
+    thinking: bool | None = None
+    """What the chat template was told about reasoning; None without one."""
+    system_message: str | None = None
+    """Where the system message was moved to, if the chat template has no role for it."""
+
+
+class TestFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """Which samples were asked for, and with which references."""
+
+    held_out_reference: bool = False
+    limit_evenly: bool = False
+    samples: int = 0
+    """Of the test set, where the task may not have all."""
+    covered: int | None = None
+    """How many of them every arm has demonstrations for."""
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """The facts that a number depends on, as the task resolved its settings."""
+
+    spor_tasks: str
+    packages: dict[str, str | None]
+    """The versions of what an output or a score depends on."""
+    declared: Declared
+    prompt: PromptFacts
+    arms: dict[str, Digest]
+    adapter: Adapter | None
+    test: TestFacts = TestFacts()
+    judges: dict[str, str] = {}
+    """The signatures of the models that judged a score."""
+    generation: dict[str, Any] = {}
+    """All settings that decided what was written."""
+    likelihood: dict[str, Any] | None = None
+    """How the likelihoods of given texts were counted."""
+    failures: dict[str, Count] = {}
+    """How many requests a server did not answer, by the reason."""
+    notes: list[str] = []
+    """What lm-eval's `hf` does otherwise than `spor-hf`."""
+
+
+# --- The form of version 0.2 ----------------------------------------------------------------------
+
+_JUDGES = {
+    "facts": "facts",
+    "nli_acc": "nli",
+    "sp_acc": "sp",
+    "bleurt": "bleurt",
+    "mctg_acc": "aspects",
+    "mctg_ppl": "ppl",
+}
+_OLD_NAMES = {"style": "prompt_style", "arm": "fewshot_arm", "samples": "test_samples"}
+
+
+def upgrade(facts: Any) -> Any:
+    """Return the facts of a result of version 0.2, which were flat, as :class:`Facts` has them.
+
+    All others are returned as they are.
+    """
+    if not isinstance(facts, dict) or "prompt_style" not in facts:
+        return facts
+    flat = {key: value for key, value in facts.items() if value is not None}
+
+    def part(kind: type[msgspec.Struct]) -> dict[str, Any]:
+        names = {key: _OLD_NAMES.get(key, key) for key in kind.__struct_fields__}
+        return {key: flat[old] for key, old in names.items() if old in flat}
+
+    judges = {key: flat[key] for key in _JUDGES.values() if key in flat}
+    new = part(Facts) | {"prompt": part(PromptFacts), "test": part(TestFacts), "judges": judges}
+    if new.get("failures") == "{}":  # of a task of likelihoods
+        del new["failures"]
+    declared = flat.get("declared")
+    if isinstance(declared, dict) and isinstance(declared.get("scores"), dict):
+        scores = {name: _score(name, each) for name, each in declared["scores"].items()}
+        new["declared"] = declared | {"scores": scores}
+    return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
+
+
+def _score(name: str, written: Any) -> Any:
+    """Return what an old declaration says of a score, and the rest by its metric, if it is here."""
+    if not isinstance(written, dict):
+        return written
+    try:
+        asked = msgspec.to_builtins(ScoreFacts.of(name, _JUDGES.get(without_twin(name) or name)))
+    except ConfigError:
+        asked = {}
+    return asked | written
