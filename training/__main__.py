@@ -52,8 +52,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO if is_first() else logging.ERROR, format="%(message)s")
     # Its import warns of a kernel of four bits that no training on a CPU uses.
     logging.getLogger("bitsandbytes.backends").setLevel(logging.ERROR)
+
+    def interrupt(number: int, _frame: object) -> None:
+        raise KeyboardInterrupt(number)
+
     if not is_shared() and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGTERM, interrupt)
     try:
         require("training", "train", *_PACKAGES)
         with not_ended():
@@ -62,16 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
         return _BAD_INPUT
-    except KeyboardInterrupt as interrupt:
+    except KeyboardInterrupt as end:
         print("interrupted: the same command continues from what is saved", file=sys.stderr)
-        return _TERMINATED if signal.SIGTERM in interrupt.args else _INTERRUPTED
+        return _TERMINATED if signal.SIGTERM in end.args else _INTERRUPTED
     except OSError as error:
         return refused(error)
     return status or 0
-
-
-def _interrupt(number: int, _frame: object) -> None:
-    raise KeyboardInterrupt(number)
 
 
 # --- Arguments -----------------------------------------------------------------------------------
@@ -90,38 +90,7 @@ def parser() -> argparse.ArgumentParser:
     train = add("train", _train, "train an adapter, or a whole model, on one arm of one split")
     train.add_argument("config", **_FILE, help="such as configs/models/mini.yaml")
     train.add_argument("overrides", **_OVERRIDES, help="such as data.arm=combination or lora.r=16")
-    _add_run_options(
-        add("run", _run, "train and evaluate the cells of an experiment that are not done")
-    )
-    demo = add("demo", _demo, "train, evaluate and report on an embedded corpus, in minutes")
-    demo.add_argument("--corpus", choices=_EMBEDDED, default="mini", help="the corpus (mini)")
-    _add_classifier_options(
-        add("classifier", _classifier, "train classifiers of attributes for CompMCTG's accuracy")
-    )
-    return top
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the arguments; overrides may stand anywhere, also after an option's words."""
-    command = parser()
-    options, rest = command.parse_known_args(arguments)
-    known = hasattr(options, "overrides") and all(map(_is_override, rest))
-    if rest and not known:
-        command.error(f"unrecognized arguments: {' '.join(rest)}")
-    for name in {"only", "aspect"} & vars(options).keys():  # they got every word after them
-        words = getattr(options, name)
-        rest += filter(_is_override, words)
-        setattr(options, name, [word for word in words if not _is_override(word)])
-    if rest:
-        options.overrides = [*options.overrides, *rest]
-    return options
-
-
-def _is_override(word: str) -> bool:
-    return "=" in word and not word.startswith("-")
-
-
-def _add_run_options(run: argparse.ArgumentParser) -> None:
+    run = add("run", _run, "train and evaluate the cells of an experiment that are not done")
     run.add_argument("experiment", **_FILE, help="such as configs/experiments/mini.yaml")
     run.add_argument(
         "overrides",
@@ -148,9 +117,10 @@ def _add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--overwrite", action="store_true", help="replace adapters that have other settings"
     )
-
-
-def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
+    demo = add("demo", _demo, "train, evaluate and report on an embedded corpus, in minutes")
+    demo.add_argument("--corpus", choices=_EMBEDDED, default="mini", help="the corpus (mini)")
+    purpose = "train classifiers of attributes for CompMCTG's accuracy"
+    classifier = add("classifier", _classifier, purpose)
     classifier.add_argument(
         "--corpus", required=True, help=f"{', '.join(FOLDERS)}, or your YAML file of aspects"
     )
@@ -164,10 +134,29 @@ def _add_classifier_options(classifier: argparse.ArgumentParser) -> None:
         help="such as configs/models/compmctg/classifier-yelp.yaml; by default a small classifier "
         "is trained from nothing",
     )
-    classifier.add_argument(
-        "--data", **_FILE, help="labelled texts other than the corpus's cls.jsonl"
-    )
+    classifier.add_argument("--data", **_FILE, help="labelled texts in place of cls.jsonl")
     classifier.add_argument("overrides", **_OVERRIDES, help="settings, such as epochs=2")
+    return top
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments; overrides may stand anywhere, also after an option's words."""
+    command = parser()
+    options, rest = command.parse_known_args(arguments)
+    known = hasattr(options, "overrides") and all(map(_is_override, rest))
+    if rest and not known:
+        command.error(f"unrecognized arguments: {' '.join(rest)}")
+    for name in {"only", "aspect"} & vars(options).keys():  # they got every word after them
+        words = getattr(options, name)
+        rest += filter(_is_override, words)
+        setattr(options, name, [word for word in words if not _is_override(word)])
+    if rest:
+        options.overrides = [*options.overrides, *rest]
+    return options
+
+
+def _is_override(word: str) -> bool:
+    return "=" in word and not word.startswith("-")
 
 
 # --- Commands ------------------------------------------------------------------------------------

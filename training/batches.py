@@ -7,7 +7,6 @@ model learns the same.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from typing import TypeAlias
 
 import peft
@@ -51,21 +50,16 @@ def load_batches(
     step: Step, rows: Sequence[Row], pad_id: int, model: Model, *, packing: bool = False
 ) -> list[Batch]:
     """Return the batches of a step, on the model's device; a long packed batch in parts."""
-    batches = [[rows[number] for number in numbers] for numbers in step.batches]
-    if packing:
-        batches = list(chain.from_iterable(map(_packable, batches)))
-    return [load_batch(batch, pad_id, model, packing=packing) for batch in batches]
-
-
-def _packable(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield the rows in parts that have one row or are short enough to be packed."""
-    part: list[Row] = []
-    for row in rows:
-        if part and sum(each.length for each in [*part, row]) > _LONGEST_ROW:
-            yield part
-            part = []
-        part.append(row)
-    yield part
+    parts: list[list[Row]] = []
+    for numbers in step.batches:
+        part: list[Row] = []
+        for row in (rows[number] for number in numbers):
+            if packing and part and sum(each.length for each in [*part, row]) > _LONGEST_ROW:
+                parts.append(part)
+                part = []
+            part.append(row)
+        parts.append(part)
+    return [load_batch(part, pad_id, model, packing=packing) for part in parts]
 
 
 def load_batch(rows: Sequence[Row], pad_id: int, model: Model, *, packing: bool = False) -> Batch:

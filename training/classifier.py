@@ -75,6 +75,21 @@ class ClassifierConfig:
     threads: Threads = 1
     overwrite: bool = field(default=False)
 
+    def of(self, aspect: str) -> dict[str, Any]:
+        """Return the settings of one aspect.
+
+        Raises:
+            ConfigError: one that differs by aspect lacks this one.
+        """
+        settings = to_dict(self, {"overwrite"})
+        for key in ("epochs", "batch_size"):
+            if isinstance(of_each := settings[key], dict):
+                if aspect not in of_each:
+                    remedy = f"Add {key}.{aspect}."
+                    raise ConfigError(f"lacks the key {key}.{aspect}", remedy=remedy)
+                settings[key] = of_each[aspect]
+        return settings
+
 
 class Trained(NamedTuple):
     """A classifier's folder, and its accuracy on the held-out texts after each epoch, in per cent.
@@ -185,24 +200,12 @@ def train(
             "corpus": space.name,
             "aspect": aspect,
             "values": list(values),
-            "settings": _own(config, aspect),
+            "settings": config.of(aspect),
             "base": config.base and identity_of(config.base),
             "data_sha256": digest(samples),
             "versions": versions(),
         }
         yield _trained(out / aspect, labelled, facts, config)
-
-
-def _own(config: ClassifierConfig, aspect: str) -> dict[str, Any]:
-    """Return the settings of one aspect."""
-    settings = to_dict(config)
-    del settings["overwrite"]
-    for key in ("epochs", "batch_size"):
-        if isinstance(of_each := settings[key], dict):
-            if aspect not in of_each:
-                raise ConfigError(f"lacks the key {key}.{aspect}", remedy=f"Add {key}.{aspect}.")
-            settings[key] = of_each[aspect]
-    return settings
 
 
 def _trained(

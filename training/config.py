@@ -45,18 +45,17 @@ Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class ModelConfig:
-    """The base model.
-
-    ``path`` is a checkpoint folder, also a shipped one, or a hub id, ``revision`` a branch, tag or
-    commit of the latter. ``dtype`` is that of the frozen weights, ``auto`` the one they were saved
-    in; LoRA's own are float32.
-    ``quantization`` ``nf4`` holds them in four bits (QLoRA), with bitsandbytes.
-    """
+    """The base model."""
 
     path: Annotated[NotEmpty, AfterValidator(shipped.find)]
+    """A checkpoint folder, also a shipped one, or a hub id."""
     revision: str | None = None
+    """A branch, tag or commit of a hub id."""
     dtype: Dtype = "float32"
+    """The type of the frozen weights, ``auto`` that in which they were saved. LoRA's own are
+    float32."""
     quantization: Literal["nf4"] | None = None
+    """``nf4`` holds the frozen weights in four bits (QLoRA), with bitsandbytes."""
 
     @property
     def arguments(self) -> dict[str, str]:
@@ -71,25 +70,24 @@ class ModelConfig:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class DataConfig:
-    """The training set: one arm of one split, with one training pair for each reference.
-
-    ``corpus`` is the name of one, or a JSON Lines file of your own, from which the sets are built
-    as ``spor data build`` builds them, with its ``seed``, ``restarts`` and ``hide``; or as it wrote
-    them into the folder ``sets``. ``protocol``
-    None is the split's default, ``part`` None the first of an aspect that has several, such as n3
-    of productivity. ``limit`` keeps at most that many pairs, drawn with the training's seed.
-    """
+    """The training set: one arm of one split, with one training pair for each reference."""
 
     aspect: str
     corpus: str
+    """The name of one, or a JSON Lines file of your own, from which the sets are built as
+    ``spor data build`` builds them, with its ``seed``, ``restarts`` and ``hide``."""
     arm: str
     protocol: str | None = None
+    """None is the default of the split."""
     part: str | None = None
+    """None is the first of an aspect that has several, such as n3 of productivity."""
     limit: Count | None = None
+    """The most pairs to keep, drawn with the training's seed."""
     seed: int | None = None
     restarts: Count | None = None
     hide: tuple[str, ...] = ()
     sets: str | None = None
+    """The folder into which ``spor data build`` wrote the sets of a corpus of your own."""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -97,45 +95,48 @@ class OptimizationConfig:
     """How the adapter is fitted.
 
     Training ends after ``epochs`` or ``max_steps`` optimizer steps, whichever comes first; one of
-    them may be None. ``batch_size`` counts sequences, and ``gradient_accumulation`` batches make
-    one step; which pairs a step takes depends on their product alone, and several processes share
-    them. Pairs of more than ``max_length`` tokens (None: more than the model has positions) are
-    left out; with ``cut`` ``right`` their prompts first lose the end of the table, as they do in
-    an evaluation. Within a step, batches are of similarly long
-    pairs. ``packing`` lays those of a batch end to end, each seeing itself alone: nothing is
-    padded, and the same is learned. With ``cuda_graphs`` a GPU repeats batches of a shape as a
-    whole (:mod:`training.graphs`). With ``group_by_length`` whole steps are of similarly long
-    pairs, which is not the paper's plain shuffling. ``precision`` computes in a shorter type where
-    that is safe. ``threads`` are those of the CPU: sums, and so adapters, differ in their last
-    digits with the number. The state of a run is saved after every ``save_steps`` steps and after
-    every epoch, so that an interrupted run can continue.
-
-    The rate rises linearly from 0 over the share ``warmup`` of the steps, and then stays, or falls
-    linearly with ``schedule`` ``linear``, to be 0 after the last step. ``clip_norm`` is the largest
-    norm of a step's gradient. ``weight_decay`` is AdamW's, of all weights but biases and norms, or
-    of norms too with ``decay_norms``; ``optimizer`` says whose AdamW (:mod:`training.optimizers`).
+    them may be None. Within a step, batches are of similarly long pairs.
     """
 
     learning_rate: Positive = 1e-4
     batch_size: Count = 6
+    """Sequences of a batch."""
     gradient_accumulation: Count = 1
+    """Batches of a step. The pairs that it takes depend on the product with ``batch_size`` alone,
+    and several processes share them."""
     epochs: Count | None = 10
     max_steps: Count | None = None
     max_length: Count | None = None
+    """Pairs of more tokens are left out; None is as many as the model has positions."""
     packing: bool = False
+    """The pairs of a batch are laid end to end, each seeing itself alone: nothing is padded, and
+    the same is learned."""
     cuda_graphs: bool = False
+    """A GPU repeats batches of a shape as a whole (:mod:`training.graphs`)."""
     group_by_length: bool = False
+    """Whole steps are of similarly long pairs, which is not the paper's plain shuffling."""
     precision: Literal["float32", "bfloat16"] = "float32"
+    """The type to compute in where a shorter one is safe."""
     threads: Threads = 1
+    """Threads of the CPU; sums, and so adapters, differ in their last digits with the number."""
     save_steps: Count | None = 100
+    """The state is saved after so many steps and after every epoch, so that an interrupted
+    training can continue."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     cut: Literal["none", "right"] = "none"
+    """``right`` cuts the end of the table from prompts that are too long, as an evaluation does."""
     schedule: Literal["constant", "linear"] = "constant"
+    """After the warm-up the rate stays, or falls linearly to be 0 after the last step."""
     warmup: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """The share of the steps over which the rate rises linearly from 0."""
     optimizer: Literal["torch", "transformers"] = "torch"
+    """Whose AdamW (:mod:`training.optimizers`)."""
     weight_decay: NotNegative = 0.0
+    """AdamW's, of all weights but biases and norms."""
     decay_norms: bool = False
+    """Weights of norms decay too."""
     clip_norm: Positive | None = None
+    """The largest norm of a step's gradient."""
 
     def __post_init__(self) -> None:
         if self.epochs is None and self.max_steps is None:
@@ -152,49 +153,45 @@ class OptimizationConfig:
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class SelectionConfig:
-    """The choice of the epoch whose weights are saved.
-
-    ``policy`` ``dev-best`` is the epoch whose outputs for a development set have the best score of
-    ``metric``, one of those that the sets report. The set is ``samples`` of the corpus that neither
-    arm holds and nothing tests, drawn with ``seed``: the same for every arm, model and training
-    seed. ``dev-split`` holds as many out of the arms themselves, at most a fifth, and does not
-    train on them; order invariance and rule learnability need it, as their arms have equal content.
-    ``test-best``, the paper's (Appendix A), takes the test set instead, that of performance in
-    these two aspects. ``last`` evaluates nothing. Outputs are made with ``beams`` beams, 1 being
-    greedy, in batches of ``batch_size``.
-    """
+    """The choice of the epoch whose weights are saved: the one with the best outputs."""
 
     policy: Literal["dev-best", "dev-split", "test-best", "last"] = "dev-best"
+    """The samples that judge. ``dev-best`` has samples of the corpus that neither arm holds and
+    nothing tests, the same for every arm, model and training seed. ``dev-split`` holds some out of
+    the arms themselves, at most a fifth, and does not train on them; order invariance and rule
+    learnability need it, as their arms have equal content. ``test-best``, the paper's (Appendix
+    A), takes the test set, that of performance in these two aspects. ``last`` judges nothing."""
     metric: str = "parent"
+    """The score that is compared, one of those that the sets report."""
     samples: Count = 500
+    """The number of samples that judge, drawn with ``seed``."""
     seed: int = 0
     beams: Count = 1
+    """The number of beams of outputs, 1 being greedy."""
     batch_size: Count = 32
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class TrainingConfig:
-    """One run: the base, the training set, the method, and the folder of the weights.
-
-    A relative ``output`` starts at the working directory; by default it is a folder in ``runs``
-    with the names of file, training set and seed. ``method`` ``lora`` trains an adapter,
-    ``full`` all weights of the base, which are saved as a checkpoint, and ``codes`` what makes
-    vectors of values, which the objectives ``dcg`` and ``contrastive_prefix`` have. ``lora`` holds
-    arguments of :class:`peft.LoraConfig`; those left out are the paper's, then peft's.
-    ``objective``, one of :mod:`training.objectives`, is minimized, with ``objective_settings`` of
-    its own. ``overwrite`` allows replacing an existing adapter.
-    """
+    """One training: the base, the training set, the method, and the folder of the weights."""
 
     model: ModelConfig
     data: DataConfig
     output: Path = Path()
+    """A relative one starts at the working directory; by default it is a folder in ``runs`` with
+    the names of file, training set and seed."""
     method: Literal["lora", "full", "codes"] = "lora"
+    """``lora`` trains an adapter, ``full`` all weights of the base, which are saved as a
+    checkpoint, and ``codes`` the vectors of values of ``dcg`` and ``contrastive_prefix``."""
     lora: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of :class:`peft.LoraConfig`; those left out are the paper's, then peft's."""
     objective: str = "likelihood"
+    """The loss to minimize, one of :mod:`training.objectives`."""
     objective_settings: Mapping[str, Any] = field(default_factory=dict)
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     overwrite: bool = False
+    """An existing adapter may be replaced."""
 
     def __post_init__(self) -> None:
         if self.method == "full" and self.model.quantization:
@@ -273,7 +270,7 @@ def load_config(path: Path, overrides: Iterable[str] = ()) -> TrainingConfig:
         return config
     data, seed = config.data, config.optimization.seed
     names = (data.aspect, Path(data.corpus).stem, data.protocol, data.part, data.arm, str(seed))
-    return replace(config, output=Path("runs", path.stem, "-".join(filter(None, names))))
+    return replace(config, output=Path("runs", path.stem, "-".join(name for name in names if name)))
 
 
 def parse_config(

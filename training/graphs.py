@@ -64,7 +64,12 @@ class Graphs:
         if shape not in self._captured:
             if len(self._captured) < _MOST:
                 self._captured[shape] = None
-            return self._beside(compute, batch, divisor)
+            current = torch.cuda.current_stream()
+            self._stream.wait_stream(current)
+            with torch.cuda.stream(self._stream):  # that of the captures
+                loss = compute(batch, divisor)
+            current.wait_stream(self._stream)
+            return loss
         captured = self._captured[shape] or self._capture(compute, batch)
         self._captured[shape] = captured
         captured.batch.inputs["input_ids"].copy_(batch.inputs["input_ids"])
@@ -73,15 +78,6 @@ class Graphs:
         captured.divisor.fill_(divisor)
         captured.graph.replay()
         return captured.loss
-
-    def _beside(self, compute: AddGradient, batch: Batch, divisor: int) -> torch.Tensor:
-        """Compute on the stream of the captures."""
-        current = torch.cuda.current_stream()
-        self._stream.wait_stream(current)
-        with torch.cuda.stream(self._stream):
-            loss = compute(batch, divisor)
-        current.wait_stream(self._stream)
-        return loss
 
     def _capture(self, compute: AddGradient, batch: Batch) -> _Captured:
         """Record what the GPU does with a batch of this shape; nothing is computed."""

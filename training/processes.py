@@ -19,7 +19,7 @@ def join() -> PartialState:
 def share(step: Step, processes: PartialState) -> Step:
     """Return this process's part of a step: some pairs of every batch, or none of it."""
     parts = (batch[processes.process_index :: processes.num_processes] for batch in step.batches)
-    return Step(step.epoch, tuple(filter(None, parts)))
+    return Step(step.epoch, tuple(part for part in parts if part))
 
 
 def add_up(

@@ -93,15 +93,15 @@ class Foreign:
         def call(*values: Any, **named: Any) -> Any:
             with guarded(self._where):
                 result = function(*values, **named)
-            return self._each(result) if isinstance(result, Iterator) else result
+            return guarded_items(result) if isinstance(result, Iterator) else result
+
+        def guarded_items(items: Iterator[Any]) -> Iterator[Any]:
+            while True:
+                with guarded(self._where):
+                    try:
+                        item = next(items)
+                    except StopIteration:
+                        return
+                yield item
 
         return call
-
-    def _each(self, items: Iterator[Any]) -> Iterator[Any]:
-        while True:
-            with guarded(self._where):
-                try:
-                    item = next(items)
-                except StopIteration:
-                    return
-            yield item

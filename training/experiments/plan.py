@@ -234,4 +234,4 @@ def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
 
 
 def _name(model: str, sets: SetName, last: str) -> str:
-    return "/".join((model, "-".join(filter(None, sets)), last))
+    return "/".join((model, "-".join(part for part in sets if part), last))

@@ -37,8 +37,8 @@ class Material:
     @property
     def longest(self) -> int | None:
         """The most tokens that a row may have; None without a limit."""
-        limits = filter(None, (self.optimization.max_length, self.base.positions))
-        return min(limits, default=None)
+        limits = (self.optimization.max_length, self.base.positions)
+        return min((limit for limit in limits if limit), default=None)
 
     def pairs(self, pairs_of: PairsOf) -> Iterator[TrainingPair]:
         """Yield the pairs of all samples, or those that ``limit`` leaves."""

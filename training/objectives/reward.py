@@ -77,14 +77,13 @@ class Rewarded(Likelihood):
         greedy, _ = write(model, base, samples, most, sampling=False)
         rewards, baselines = self.reward(samples, sampled), self.reward(samples, greedy)
         gains = [reward - base for reward, base in zip(rewards, baselines, strict=True)]
-        rows = [row for row, gain in zip(sampled_rows, gains, strict=True) if gain]
-        if not rows:
+        worth = [(row, gain) for row, gain in zip(sampled_rows, gains, strict=True) if gain]
+        if not worth:
             return likelihood
-        written = load_batch(rows, base.pad_id, model)
+        written = load_batch([row for row, _ in worth], base.pad_id, model)
         surprises = target_losses(model, written).split(written.sizes)
         policy = [
-            gain * surprise.sum()
-            for gain, surprise in zip(filter(None, gains), surprises, strict=True)
+            gain * surprise.sum() for (_, gain), surprise in zip(worth, surprises, strict=True)
         ]
         return likelihood + self.how.weight * torch.stack(policy).sum()
 
