@@ -1,7 +1,7 @@
 """Check sets against the requirements of their aspect, whoever made the sets."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from typing import NamedTuple, TypeAlias
 
@@ -24,6 +24,12 @@ class Violation(NamedTuple):
 
     words: str
     samples: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, words: str, **samples: Sequence[Sample]) -> "Violation":
+        """Return a violation by these samples of each split."""
+        ids = {split: tuple(sample.id for sample in some) for split, some in samples.items()}
+        return cls(words, {split: some for split, some in ids.items() if some})
 
 
 class CheckResult(NamedTuple):
@@ -71,38 +77,47 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     Raises:
         SplitError: an arm has no atom at all, or there are too many pairs of units.
     """
-    shown = shown_pairs(pair)
     atom, combination, test = (split.samples for split in pair.splits)
     atoms = _distinct_units(test)
     occurrences = [
         Counter(unit for sample in arm for unit in set(sample.units) & atoms)
         for arm in (atom, combination)
     ]
-    test_pairs = set(chain.from_iterable(map(_pairs, test)))
-    revealed = test_pairs.intersection(chain.from_iterable(map(_pairs, atom)))
+    in_combination = shown_pairs(pair)
+    test_pairs = {two for sample in test for two in _pairs(sample)}
+    revealed = test_pairs.intersection(two for sample in atom for two in _pairs(sample))
     leaking = [sample for sample in atom if not revealed.isdisjoint(_pairs(sample))]
     touched = [sample for sample in test if not revealed.isdisjoint(_pairs(sample))]
     given_away = [sample for sample in touched if revealed.issuperset(_pairs(sample))]
-    checks = _Checks(pair)
-    checks.all_occur("missing_atoms", atoms, occurrences, "atoms")
-    checks.none_shown()
-    words = "test pairs occur in Atom"
-    checks.none("pairs_in_atom", revealed, words, atom=leaking, test=touched)
-    checks.counts["atom_samples_with_pairs"] = len(leaking)
-    checks.counts["test_samples_touched"] = len(touched)
-    words = "test samples have every pair in Atom"
-    checks.none("test_samples_given_away", given_away, words, test=given_away)
-    words = "atoms occur {} times in Atom but {} times in Combination"
-    checks.alike("occurrences", occurrences, words, limit)
-    checks.counts["pairs_in_combination"] = sum(
-        two in test_pairs for sample in combination for two in _pairs(sample)
-    )
-    checks.counts |= {
-        "test_pairs": shown.pairs,
-        "share_shown_in_combination": shown.share,
-        "test_samples_without_one": shown.samples_without,
+    missing = [atoms - of_arm.keys() for of_arm in occurrences]
+    copies = _copies(pair)
+    balance = _Balance.of(occurrences, limit)
+    counts: dict[str, Count] = {
+        "missing_atoms": tuple(len(units) for units in missing),
+        "test_samples_shown": tuple(len(samples) for samples in copies.values()),
+        "pairs_in_atom": len(revealed),
+        "atom_samples_with_pairs": len(leaking),
+        "test_samples_touched": len(touched),
+        "test_samples_given_away": len(given_away),
+        "occurrences": balance.totals,
+        "divergence": balance.divergence,
+        "limit": limit,
+        "pairs_in_combination": sum(
+            two in test_pairs for sample in combination for two in _pairs(sample)
+        ),
+        "test_pairs": in_combination.pairs,
+        "share_shown_in_combination": in_combination.share,
+        "test_samples_without_one": in_combination.samples_without,
     }
-    return checks.result()._replace(warnings=warnings_of(pair))
+    violations = [*_of_missing(pair, missing, "atoms"), *_of_copies(copies)]
+    if revealed:
+        words = f"{len(revealed)} test pairs occur in Atom"
+        violations.append(Violation.of(words, atom=leaking, test=touched))
+    if given_away:
+        words = f"{len(given_away)} test samples have every pair in Atom"
+        violations.append(Violation.of(words, test=given_away))
+    violations += balance.violations("atoms occur {} times in Atom but {} times in Combination")
+    return CheckResult(counts, tuple(violations), warnings_of(pair))
 
 
 SHARE_FLOOR = 1 / 3
@@ -130,8 +145,8 @@ def shown_pairs(pair: SplitPair) -> ShownPairs:
         SplitError: there are too many pairs of units.
     """
     require_few_pairs(chain.from_iterable(split.samples for split in pair.splits))
-    tested = set(chain.from_iterable(map(_pairs, pair.test.samples)))
-    shown = tested.intersection(chain.from_iterable(map(_pairs, pair.arms[1].samples)))
+    tested = {two for sample in pair.test.samples for two in _pairs(sample)}
+    shown = tested.intersection(two for sample in pair.arms[1].samples for two in _pairs(sample))
     without = sum(shown.isdisjoint(_pairs(sample)) for sample in pair.test.samples)
     return ShownPairs(len(tested), len(shown), without)
 
@@ -163,44 +178,68 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
     long = [sample for sample in visible if len(sample.units) > n]
     ids = {sample.id for sample in invisible}
     foreign = [s for s in visible if len(s.units) <= n and s.id not in ids]
-    checks = _Checks(pair)
-    checks.counts["threshold"] = n
-    checks.none("short_in_test", short, f"test samples have at most {n} units", test=short)
-    words = f"samples of Invisible have more than {n} units"
-    checks.none("long_in_invisible", long_invisible, words, invisible=long_invisible)
-    checks.all_occur("missing_units", _distinct_units(test), occurrences, "units of the test set")
-    checks.none_shown()
-    words = "short samples of Visible are not in Invisible"
-    checks.none("short_not_in_invisible", foreign, words, visible=foreign)
-    checks.alike("units", occurrences, "Invisible has {} units but Visible {}", limit)
-    checks.counts["long_in_visible"] = len(long)
-    checks.counts["units_in_long"] = sum(len(sample.units) for sample in long)
-    checks.require(bool(long), f"no sample of Visible has more than {n} units")
-    return checks.result()
+    missing = [_distinct_units(test) - of_arm.keys() for of_arm in occurrences]
+    copies = _copies(pair)
+    balance = _Balance.of(occurrences, limit)
+    counts: dict[str, Count] = {
+        "threshold": n,
+        "short_in_test": len(short),
+        "long_in_invisible": len(long_invisible),
+        "missing_units": tuple(len(units) for units in missing),
+        "test_samples_shown": tuple(len(samples) for samples in copies.values()),
+        "short_not_in_invisible": len(foreign),
+        "units": balance.totals,
+        "divergence": balance.divergence,
+        "limit": limit,
+        "long_in_visible": len(long),
+        "units_in_long": sum(len(sample.units) for sample in long),
+    }
+    violations = []
+    if short:
+        words = f"{len(short)} test samples have at most {n} units"
+        violations.append(Violation.of(words, test=short))
+    if long_invisible:
+        words = f"{len(long_invisible)} samples of Invisible have more than {n} units"
+        violations.append(Violation.of(words, invisible=long_invisible))
+    violations += [*_of_missing(pair, missing, "units of the test set"), *_of_copies(copies)]
+    if foreign:
+        words = f"{len(foreign)} short samples of Visible are not in Invisible"
+        violations.append(Violation.of(words, visible=foreign))
+    violations += balance.violations("Invisible has {} units but Visible {}")
+    if not long:
+        violations.append(Violation.of(f"no sample of Visible has more than {n} units"))
+    return CheckResult(counts, tuple(violations))
 
 
 def _order_invariance(pair: SplitPair) -> CheckResult:
     """Count the units of the test set that no training sample has, the flaw of released sets."""
     test = pair.test.samples
     missing = _distinct_units(test) - _distinct_units(pair.arms[0].samples)
-    concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
-    checks = _Checks(pair)
-    words = "units of the test set do not occur in training samples"
-    checks.none("missing_units", missing, words, test=concerned)
-    return checks.result()
+    violations = []
+    if missing:
+        words = f"{len(missing)} units of the test set do not occur in training samples"
+        concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
+        violations.append(Violation.of(words, test=concerned))
+    return CheckResult({"missing_units": len(missing)}, tuple(violations))
 
 
 def _rule_learnability(pair: SplitPair) -> CheckResult:
     """Count what the test samples hide: a phrase stands for it, and it stands nowhere itself."""
-    hidden = [(sample, sample.challenge) for sample in pair.test.samples]
-    plain = [sample for sample, challenge in hidden if not isinstance(challenge, Hidden)]
-    checks = _Checks(pair)
-    checks.counts["hidden"] = sum(len(c.phrases) for _, c in hidden if isinstance(c, Hidden))
-    checks.require(not plain, f"{len(plain)} test samples hide nothing", test=plain)
-    shown = [s for s, challenge in hidden if isinstance(challenge, Hidden) and _shows(s, challenge)]
-    words = "test samples show what they hide, or lack a phrase for it"
-    checks.none("shown_hidden", shown, words, test=shown)
-    return checks.result()
+    plain, shown, phrases = list[Sample](), list[Sample](), 0
+    for sample in pair.test.samples:
+        if not isinstance(sample.challenge, Hidden):
+            plain.append(sample)
+            continue
+        phrases += len(sample.challenge.phrases)
+        if _shows(sample, sample.challenge):
+            shown.append(sample)
+    violations = []
+    if plain:
+        violations.append(Violation.of(f"{len(plain)} test samples hide nothing", test=plain))
+    if shown:
+        words = f"{len(shown)} test samples show what they hide, or lack a phrase for it"
+        violations.append(Violation.of(words, test=shown))
+    return CheckResult({"hidden": phrases, "shown_hidden": len(shown)}, tuple(violations))
 
 
 def _shows(sample: Sample, hidden: Hidden) -> bool:
@@ -218,6 +257,9 @@ def _shows(sample: Sample, hidden: Hidden) -> bool:
     return False
 
 
+# --- What both arms must have, and must not -------------------------------------------------------
+
+
 def _distinct_units(samples: Iterable[Sample]) -> set[DataUnit]:
     return {unit for sample in samples for unit in sample.units}
 
@@ -227,59 +269,48 @@ def _pairs(sample: Sample) -> Iterator[tuple[DataUnit, DataUnit]]:
     return combinations(sorted(set(sample.units)), 2)
 
 
-class _Checks:
-    """The counts of some sets so far, and the requirements that do not hold."""
+def _of_missing(
+    pair: SplitPair, missing: Iterable[set[DataUnit]], words: str
+) -> Iterator[Violation]:
+    """Yield a violation for each arm that lacks units of the test set."""
+    for arm, units in zip(pair.arms, missing, strict=True):
+        if units:
+            concerned = [s for s in pair.test.samples if not units.isdisjoint(s.units)]
+            fault = f"{len(units)} {words} do not occur in {arm.name.capitalize()}"
+            yield Violation.of(fault, test=concerned)
 
-    def __init__(self, pair: SplitPair) -> None:
-        self.counts: dict[str, Count] = {}
-        self._pair = pair
-        self._violations: list[Violation] = []
 
-    def result(self) -> CheckResult:
-        """Return all of them."""
-        return CheckResult(self.counts, tuple(self._violations))
+def _copies(pair: SplitPair) -> dict[str, list[Sample]]:
+    """Return the samples of each arm that have exactly the units of some test sample."""
+    tested = {frozenset(sample.units) for sample in pair.test.samples}
+    return {
+        arm.name: [sample for sample in arm.samples if frozenset(sample.units) in tested]
+        for arm in pair.arms
+    }
 
-    def require(self, met: bool, words: str, **samples: Iterable[Sample]) -> None:  # noqa: FBT001
-        """Add a violation unless a requirement is met, with the samples concerned, by split."""
-        if not met:
-            ids = {split: tuple(sample.id for sample in some) for split, some in samples.items()}
-            concerned = {split: some for split, some in ids.items() if some}
-            self._violations.append(Violation(words, concerned))
 
-    def none(self, name: str, faults: Sized, words: str, **samples: Iterable[Sample]) -> None:
-        """Count faults; there must be none."""
-        self.counts[name] = len(faults)
-        self.require(not faults, f"{len(faults)} {words}", **samples)
+def _of_copies(copies: Mapping[str, list[Sample]]) -> Iterator[Violation]:
+    if number := sum(len(samples) for samples in copies.values()):
+        words = f"{number} training samples have exactly the units of a test sample"
+        yield Violation.of(words, **copies)
 
-    def all_occur(
-        self, name: str, units: set[DataUnit], arms: Iterable[Counter[DataUnit]], words: str
-    ) -> None:
-        """Count the units that each arm lacks, given the occurrences of units in it."""
-        missing = [units - occurrences.keys() for occurrences in arms]
-        self.counts[name] = tuple(map(len, missing))
-        for arm, lacking in zip(self._pair.arms, missing, strict=True):
-            concerned = [s for s in self._pair.test.samples if not lacking.isdisjoint(s.units)]
-            place = arm.name.capitalize()
-            fault = f"{len(lacking)} {words} do not occur in {place}"
-            self.require(not lacking, fault, test=concerned)
 
-    def none_shown(self) -> None:
-        """Count the samples of each arm with exactly the units of some test sample."""
-        tested = {frozenset(sample.units) for sample in self._pair.test.samples}
-        copies = {
-            arm.name: [sample for sample in arm.samples if frozenset(sample.units) in tested]
-            for arm in self._pair.arms
-        }
-        numbers = tuple(map(len, copies.values()))
-        self.counts["test_samples_shown"] = numbers
-        words = f"{sum(numbers)} training samples have exactly the units of a test sample"
-        self.require(not any(numbers), words, **copies)
+class _Balance(NamedTuple):
+    """The units of each arm, which must be as many, and how far their distributions differ."""
 
-    def alike(self, name: str, arms: Sequence[Counter[DataUnit]], words: str, limit: float) -> None:
-        """Count occurrences in each arm, which must be as many, and measure the divergence."""
-        totals, distance = tuple(count.total() for count in arms), divergence_of_counts(*arms)
-        self.counts |= {name: totals, "divergence": distance, "limit": limit}
-        self.require(len(set(totals)) == 1, words.format(*totals))
-        self.require(
-            distance <= limit, f"the divergence of the arms is {distance:.4f}, more than {limit}"
-        )
+    totals: tuple[int, ...]
+    divergence: float
+    limit: float
+
+    @classmethod
+    def of(cls, arms: Sequence[Counter[DataUnit]], limit: float) -> "_Balance":
+        return cls(tuple(of_arm.total() for of_arm in arms), divergence_of_counts(*arms), limit)
+
+    def violations(self, words: str) -> Iterator[Violation]:
+        """Yield the requirements that do not hold; ``words`` say that the totals differ."""
+        if len(set(self.totals)) > 1:
+            yield Violation.of(words.format(*self.totals))
+        if not self.divergence <= self.limit:
+            yield Violation.of(
+                f"the divergence of the arms is {self.divergence:.4f}, more than {self.limit}"
+            )

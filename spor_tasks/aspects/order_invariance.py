@@ -30,11 +30,17 @@ def build(
         case "main":
             tested = shown_twice(test, rng)
         case "cwio":
-            tested = with_an_order(map(_alone, test))
+            tested = with_an_order(replace(sample, challenge=None) for sample in test)
         case _:
-            tested = tuple(map(_alone, test))
+            tested = tuple(replace(sample, challenge=None) for sample in test)
     tested_ids = {sample.id for sample in tested}
-    untested = counted(_unsuited(sample) for sample in test if sample.id not in tested_ids)
+    untested = counted(
+        "no two units differ"
+        if len(sample.units) < 2
+        else "a reference does not mention every unit"
+        for sample in test
+        if sample.id not in tested_ids
+    )
     if not tested:
         raise SplitError(
             f"no test sample suits part {part!r}: {in_words(untested)}",
@@ -45,12 +51,6 @@ def build(
     return strict_sets(
         "order_invariance", train, matched(train), test=tested, part=part, untested=untested
     )
-
-
-def _unsuited(sample: Sample) -> str:
-    if len(sample.units) < 2:
-        return "no two units differ"
-    return "a reference does not mention every unit"
 
 
 def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
@@ -77,11 +77,17 @@ def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, 
 
     Samples with a single unit are left out.
     """
-    return tuple(
-        replace(sample, challenge=Orders(_draw_orders(len(sample.units), rng), references))
-        for sample in with_an_order(samples)
-        if (references := reference_orders(sample))
-    )
+    shown = []
+    for sample in with_an_order(samples):
+        references = reference_orders(sample)
+        if references:
+            size = len(sample.units)
+            first = second = rng.sample(range(size), size)
+            while second == first:
+                second = rng.sample(range(size), size)
+            orders = Orders((tuple(first), tuple(second)), references)
+            shown.append(replace(sample, challenge=orders))
+    return tuple(shown)
 
 
 def reference_orders(sample: Sample) -> tuple[Order, ...] | None:
@@ -94,14 +100,3 @@ def reference_orders(sample: Sample) -> tuple[Order, ...] | None:
 
 def _positions(sample: Sample, text: str) -> tuple[int | None, ...]:
     return align.locate(sample.units, text, strict=False)
-
-
-def _alone(sample: Sample) -> Sample:
-    return replace(sample, challenge=None)
-
-
-def _draw_orders(size: int, rng: random.Random) -> tuple[Order, Order]:
-    first = second = rng.sample(range(size), size)
-    while second == first:
-        second = rng.sample(range(size), size)
-    return tuple(first), tuple(second)

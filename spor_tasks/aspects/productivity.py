@@ -78,9 +78,13 @@ def build(
     invisible = [sample for sample in pool if len(sample.units) <= n]
     testable = _with_known_units(above, invisible)
     if not testable:
+        most = max((len(sample.units) for sample in test), default=0)
+        nearest = f"the largest of {len(test):,} has {most}"
+        if above:
+            nearest = lacking(above, invisible)
         raise SplitError(
             f"no test sample of more than {n} units has all its units in training samples of at "
-            f"most {n} units: {_nearest(test, above, invisible)}",
+            f"most {n} units: {nearest}",
             remedy="Use another threshold or a larger corpus.",
         )
     numbers = Numbers([sample.units for sample in pool])
@@ -102,14 +106,6 @@ def build(
     return strict_sets(
         "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
     )
-
-
-def _nearest(test: Sequence[Sample], above: Sequence[Sample], arm: Sequence[Sample]) -> str:
-    """Return how far the test samples are from a test set, for an error."""
-    if above:
-        return lacking(above, arm)
-    largest = max((len(sample.units) for sample in test), default=0)
-    return f"the largest of {len(test):,} has {largest}"
 
 
 def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[Sample]:

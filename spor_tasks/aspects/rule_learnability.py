@@ -130,19 +130,18 @@ def _hide(samples: Sequence[Sample], choose: Callable[[Sample], Hidden | str]) -
         if isinstance(hidden, str):
             return hidden
         phrases = dict(hidden.phrases)
-        units = (_with_phrases(unit, phrases) for unit in sample.units)
+        units: list[DataUnit] = []
+        for unit in sample.units:
+            if isinstance(unit, AttributeValue):
+                units.append(unit._replace(value=phrases.get(unit.attribute, unit.value)))
+            else:
+                subject, obj = (phrases.get(display(e), e) for e in (unit.subject, unit.object))
+                units.append(Triple(subject, unit.predicate, obj))
         category = {"category": sample.about("category")}
         context = sample.context if hides_values(sample) else category
         return replace(make(units, (), **context), challenge=hidden)
 
-    return list(map(hide, samples))
-
-
-def _with_phrases(unit: DataUnit, phrases: Mapping[str, str]) -> DataUnit:
-    if isinstance(unit, AttributeValue):
-        return unit._replace(value=phrases.get(unit.attribute, unit.value))
-    subject, obj = (phrases.get(display(end), end) for end in (unit.subject, unit.object))
-    return unit._replace(subject=subject, object=obj)
+    return [hide(sample) for sample in samples]
 
 
 # --- Entities of triples --------------------------------------------------------------------------
@@ -197,10 +196,23 @@ def _values(
 ) -> Hidden | str:
     """Return the attributes whose values to hide, or the reason for none.
 
-    These are the ``named`` attributes, or else those whose value all references copy. A sample that
-    reveals a named one hides nothing. ``values`` are those of the attributes that may be hidden.
+    These are the ``named`` attributes, or else those whose one value all references copy as whole
+    words. A sample that reveals a named one hides nothing. ``values`` are those of the attributes
+    that may be hidden.
     """
-    found = [unit[0] for unit in sample.units if unit[0] in named] if named else _copied(sample)
+    if named:
+        found = [unit[0] for unit in sample.units if unit[0] in named]
+    else:
+        texts = [f" {clean(text)} " for text in sample.references]
+        several = Counter(unit[0] for unit in sample.units)
+        found = [
+            unit[0]
+            for unit in sample.units
+            if several[unit[0]] == 1
+            and (value := clean(unit[-1]))
+            and not boolean(value)
+            and all(f" {value} " in text for text in texts)
+        ]
     names = [name for name in dict.fromkeys(found) if name in values][: len(ascii_uppercase)]
     hidden = names
     while revealed := _revealed_attributes(sample, hidden, values):
@@ -213,20 +225,6 @@ def _values(
     if found:
         return f"the attribute can have values of more than {MOST_LETTERS:,} letters in all"
     return "no unit has a named attribute" if named else "no value is in all references"
-
-
-def _copied(sample: Sample) -> list[str]:
-    """Return the attributes with one value, which every reference has as whole words."""
-    texts = [f" {clean(text)} " for text in sample.references]
-    several = Counter(unit[0] for unit in sample.units)
-    return [
-        unit[0]
-        for unit in sample.units
-        if several[unit[0]] == 1
-        and (value := clean(unit[-1]))
-        and not boolean(value)
-        and all(f" {value} " in text for text in texts)
-    ]
 
 
 def _revealed_attributes(

@@ -54,35 +54,24 @@ def build(
     units = [frozenset(sample.units) for sample in pool]
     several = [i for i, held in enumerate(units) if len(held) > 1]
     overlaps = Overlaps(units)
-    atom, test = max(
-        (overlaps.atom_and_test(_largest_first(several, units, rng)) for _ in range(restarts)),
-        key=lambda run: sum(len(units[x]) for x in run[1]),
-    )
+    runs = []
+    for _ in range(restarts):
+        order = list(several)
+        rng.shuffle(order)  # at random within a size
+        runs.append(overlaps.atom_and_test(sorted(order, key=lambda i: -len(units[i]))))
+    atom, test = max(runs, key=lambda run: sum(len(units[x]) for x in run[1]))
     if not test:
-        raise _nothing_to_test([pool[i] for i in several], overlaps)
+        tied = [overlaps.never_apart(units[i]) for i in several]
+        nearest = f", the nearest lacks this for {min(tied):,}" if tied else ""
+        raise SplitError(
+            "no sample can be tested, since all of its units must also occur apart: of "
+            f"{len(tied):,} samples of two or more units{nearest}",
+            where=pool[several[0]].corpus if several else None,
+            remedy="Give more samples that share exactly one unit.",
+        )
     combination = _combination(units, atom, test, limit, overlaps)
     *arms, tested = ([pool[i] for i in sorted(chosen)] for chosen in (atom, combination, test))
     return strict_sets("systematicity", *arms, test=tested)
-
-
-def _nothing_to_test(several: Sequence[Sample], overlaps: "Overlaps") -> SplitError:
-    tied = [overlaps.never_apart(frozenset(sample.units)) for sample in several]
-    nearest = f", the nearest lacks this for {min(tied):,}" if tied else ""
-    return SplitError(
-        "no sample can be tested, since all of its units must also occur apart: of "
-        f"{len(tied):,} samples of two or more units{nearest}",
-        where=several[0].corpus if several else None,
-        remedy="Give more samples that share exactly one unit.",
-    )
-
-
-def _largest_first(
-    several: Iterable[int], units: Sequence[_UnitSet], rng: random.Random
-) -> list[int]:
-    """Return these samples, largest first, in random order within a size."""
-    order = list(several)
-    rng.shuffle(order)
-    return sorted(order, key=lambda i: -len(units[i]))
 
 
 class Overlaps:
