@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
@@ -24,7 +24,7 @@ from spor_tasks.models.baselines import Baseline, TextsByUnits
 from spor_tasks.prompts.exchanged import twins
 from spor_tasks.results import runs
 from spor_tasks.results.runs import Run
-from spor_tasks.results.samples import Record, find
+from spor_tasks.results.samples import find
 
 
 def run(
@@ -84,7 +84,14 @@ def run(
         if outputs is not None:
             samples = find(results[0])
             with writing(outputs):
-                write_rows(outputs, map(_row, samples.records() if samples else ()))
+                write_rows(
+                    outputs,
+                    (
+                        to_row(record.sample)
+                        | dict(zip(output_fields(len(record.outputs)), record.outputs, strict=True))
+                        for record in (samples.records() if samples else ())
+                    ),
+                )
     return tuple(results)
 
 
@@ -125,11 +132,6 @@ def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments
             yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
 
 
-def _row(record: Record) -> dict[str, Any]:
-    fields = output_fields(len(record.outputs))
-    return {**to_row(record.sample), **dict(zip(fields, record.outputs, strict=True))}
-
-
 # --- The model ------------------------------------------------------------------------------------
 
 
@@ -155,7 +157,9 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         return [self._write(request) for request in requests]
 
     def _write(self, request: Instance) -> str:
-        doc, (sample, side) = request.doc, _as_shown(request)
+        doc, numbered = request.doc, enumerate(sides(sample_of(request.doc)))
+        prompts = [(view, side) for side, each in numbered for view in views(each)]
+        sample, side = prompts[request.idx]  # with its units in the order of the prompt
         match self._baseline.looks_at:
             case "demonstrations":
                 by_id = _arm(request.task_name)
@@ -174,17 +178,6 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
     def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
         """Fail: a baseline has no probabilities."""
         raise NotImplementedError
-
-
-def _as_shown(request: Instance) -> tuple[Sample, int]:
-    """Return the sample of a request, with its units in the order of the prompt, and its side.
-
-    The side of a sample's twin is 1.
-    """
-    numbered = enumerate(sides(sample_of(request.doc)))
-    prompts = [(view, number) for number, side in numbered for view in views(side)]
-    place: int = request.idx
-    return prompts[place]
 
 
 @cache

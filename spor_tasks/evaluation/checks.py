@@ -38,7 +38,14 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
     if all(map(task_files.matching, ([name] for name in names))):  # others have their own metadata
         plan.check_names(settings.metadata.keys() - settings.model_args.keys(), are_ours=True)
     check_limit(settings.limit)
-    _check_shots(settings.num_fewshot, tasks)
+    in_context = [task.name for task in tasks if "icl_arm" in task.content["metadata"]]
+    shots: Any = settings.num_fewshot
+    if isinstance(shots, int) and shots < bool(in_context):
+        raise ConfigError(
+            f"{shots} is too few" + (f" for {in_context[0]}" if in_context else ""),
+            where="num_fewshot",
+            remedy="Give the most demonstrations that a prompt may show, such as 3, 5 or 8.",
+        )
     _check_trust(settings.trust_remote_code)
     if settings.use_cache:
         _log.warning("use_cache: its file must be of one model, for lm-eval does not note which")
@@ -108,22 +115,11 @@ def _check_names(names: Sequence[str], *, has_others: bool) -> None:
     """Refuse a removed task, and a misspelt one that lm-eval would take seconds to find."""
     ours = task_files.names()
     for name in names:
-        is_close = process.extractOne(name, ours, scorer=fuzz.ratio, score_cutoff=75)
         is_pattern = any(char in name for char in "*?[") or name.endswith(".yaml")
+        is_close = process.extractOne(name, ours, scorer=fuzz.ratio, score_cutoff=75)
         is_misspelt = is_close and not is_pattern and not has_others
         if name not in ours and (is_misspelt or why_removed(name)):
             raise task_files.unknown(name)
-
-
-def _check_shots(shots: object, tasks: Sequence[TaskFile]) -> None:
-    """Refuse demonstrations that are too few for the tasks."""
-    in_context = [task.name for task in tasks if "icl_arm" in task.content["metadata"]]
-    if isinstance(shots, int) and shots < bool(in_context):
-        raise ConfigError(
-            f"{shots} is too few" + (f" for {in_context[0]}" if in_context else ""),
-            where="num_fewshot",
-            remedy="Give the most demonstrations that a prompt may show, such as 3, 5 or 8.",
-        )
 
 
 def _check_abilities(

@@ -3,7 +3,7 @@
 Run it after a set was added or changed, where the corpora are; then commit the files.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -49,18 +49,6 @@ def task_texts(
         yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
 
 
-def _tags(spec: SetSpec, decoding: str | None = None, icl_arm: str | None = None) -> Sequence[str]:
-    """Return the tags of a task, given what distinguishes it from the greedy one."""
-    if decoding is None and icl_arm is None:
-        return spec.tags
-    if icl_arm is None or not spec.is_default or spec.name.aspect == spec.benchmark:
-        return ()
-    of_corpus = f"{spec.benchmark}_{spec.name.corpus}_icl"
-    if spec.name.part is None:
-        return (of_corpus,)
-    return of_corpus, f"{spec.task.removesuffix(f'_{spec.name.part}')}_icl_{icl_arm}"
-
-
 def _task(
     spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
@@ -74,11 +62,16 @@ def _task(
         **variant,
         **more,
     }
+    tags = spec.tags if not variant else ()
+    if arm and spec.is_default and spec.name.aspect != spec.benchmark:
+        tags = (f"{spec.benchmark}_{spec.name.corpus}_icl",)
+        if spec.name.part is not None:
+            tags += (f"{spec.task.removesuffix(f'_{spec.name.part}')}_icl_{arm}",)
     task = {
         "include": included if decoding else included[0],
         "task": spec.task_name(arm, decoding),
         "num_fewshot": spec.shots if arm else None,
-        "tag": list(_tags(spec, decoding, arm)),
+        "tag": list(tags),
         "metadata": {key: value for key, value in metadata.items() if value is not None},
     }
     return {key: value for key, value in task.items() if value}

@@ -1,7 +1,7 @@
 """Task files for a corpus of one's own: a JSON Lines file, or a space of combinations."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.folder import read_sets
 from spor_tasks.aspects.request import Request, answer, read_own, version_of
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import Sets
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.references import has_words
@@ -64,14 +64,9 @@ def write(
         CorpusError: the corpus cannot be read.
         SplitError: the corpus allows none of these sets, or strict ones in a folder break a rule.
     """
-    if instruction is not None and not has_words(instruction):
-        raise ConfigError("has no word", where="instruction", remedy="Say what to write.")
-    if instruction and instruction.encode(errors="ignore").decode() != instruction:
-        raise ConfigError("is not Unicode", where="instruction", remedy="Write it in UTF-8.")
+    _check_instruction(instruction)
     request = replace(request, corpus=os.path.realpath(request.corpus))
-    of_folders = _of_folders(request.corpus, folders)
-    of_aspects = dict(_of_aspects(request, aspects)) | of_folders
-    requests = dict(_of_protocols(request)) if request.aspect else of_aspects
+    requests = _requests(request, aspects, folders)
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     sizes: dict[str, int] = {}
     warnings: list[tuple[str, str]] = []
@@ -80,18 +75,24 @@ def write(
         for template in templates.glob("_*"):
             (place / template.name).write_bytes(template.read_bytes())
         for name, each in requests.items():
+            left_out = SporError if each.protocol else SplitError
             try:
                 pair, facts, _ = found = answer(each)
-            except _refusals(each) as error:
+            except left_out as error:
+                if each.sets:  # which were named
+                    raise
                 refused[name] = error
                 continue
-            spec = _spec(pair)
+            (benchmark,) = (of for of in named.benchmarks() if pair.name.aspect in of.groups)
+            spec = benchmark.find(pair.name)
             chosen = msgspec.to_builtins(each)
             settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
             own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
             own |= {"instruction": instruction} if instruction else {}
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
-                _check_name(file, request.corpus)
+                if len(os.fsencode(file.removesuffix(".yaml"))) > task_files.LONGEST_TASK:
+                    what = "the name is too long for the files of its tasks"
+                    raise ConfigError(what, where=request.corpus, remedy="Rename the file.")
                 (place / file).write_text(text, "utf-8")
             sizes[spec.task] = len(pair.test.samples)
             warnings += ((spec.task, warning) for warning in found.warnings)
@@ -112,45 +113,37 @@ def write(
     return TaskSet(tag, sizes, reasons, warnings, (*references.pooled(corpus), *texts.notes))
 
 
-def _check_name(file: str, corpus: str) -> None:
-    """Refuse a name of a task after which lm-eval cannot name files."""
-    if len(os.fsencode(file.removesuffix(".yaml"))) > task_files.LONGEST_TASK:
-        what = "the name is too long for the files of its tasks"
-        raise ConfigError(what, where=corpus, remedy="Rename the file.")
+def _check_instruction(instruction: str | None) -> None:
+    if instruction is not None and not has_words(instruction):
+        raise ConfigError("has no word", where="instruction", remedy="Say what to write.")
+    if instruction and instruction.encode(errors="ignore").decode() != instruction:
+        raise ConfigError("is not Unicode", where="instruction", remedy="Write it in UTF-8.")
 
 
-def _refusals(request: Request) -> tuple[type[SporError], ...]:
-    """Return the errors that leave out sets; sets that were named are not left out."""
-    if request.sets:
-        return ()
-    return (SporError,) if request.protocol else (SplitError,)
-
-
-def _of_aspects(request: Request, aspects: Sequence[str]) -> Iterator[tuple[str, Request]]:
-    for aspect in aspects or ARMS:
-        for part in PARTS.get(aspect, (None,)):
-            name = " ".join(filter(None, [aspect, part]))
-            yield name, replace(request, aspect=aspect, part=part)
-
-
-def _of_folders(corpus: str, folders: Iterable[Path]) -> dict[str, Request]:
-    requests: dict[str, Request] = {}
+def _requests(
+    request: Request, aspects: Sequence[str], folders: Iterable[Path]
+) -> Mapping[str, Request]:
+    """Return what to ask for: sets of each protocol, or of each aspect and part, by their names."""
+    if request.aspect:
+        sets: Sets = registry().get("benchmark", request.aspect)
+        protocols = dict.fromkeys(spec.name.protocol for spec in sets.sets())
+        return {protocol: replace(request, protocol=protocol) for protocol in protocols}
+    requests = {
+        f"{aspect} {part or ''}".strip(): replace(request, aspect=aspect, part=part)
+        for aspect in aspects or ARMS
+        for part in PARTS.get(aspect, (None,))
+    }
+    of_folders: dict[str, Request] = {}
     for folder in folders:
         name = read_sets(folder).name
-        sets = " ".join(filter(None, [name.aspect, name.part]))
-        if first := requests.get(sets):
-            what = f"has sets of {sets}, as {first.sets} has"
+        title = f"{name.aspect} {name.part or ''}".strip()
+        if first := of_folders.get(title):
+            what = f"has sets of {title}, as {first.sets} has"
             raise ConfigError(what, where=folder, remedy="Give one of them.")
-        requests[sets] = Request(
-            corpus=corpus, aspect=name.aspect, part=name.part, sets=os.path.realpath(folder)
+        of_folders[title] = Request(
+            corpus=request.corpus, aspect=name.aspect, part=name.part, sets=os.path.realpath(folder)
         )
-    return requests
-
-
-def _of_protocols(request: Request) -> Iterator[tuple[str, Request]]:
-    sets: Sets = registry().get("benchmark", request.aspect)
-    for protocol in dict.fromkeys(spec.name.protocol for spec in sets.sets()):
-        yield protocol, replace(request, protocol=protocol)
+    return requests | of_folders
 
 
 def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
@@ -177,8 +170,3 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
 @cache
 def _built(request: Request, _changed: int) -> SplitPair:
     return answer(request).pair
-
-
-def _spec(pair: SplitPair) -> SetSpec:
-    (benchmark,) = (each for each in named.benchmarks() if pair.name.aspect in each.groups)
-    return benchmark.find(pair.name)

