@@ -50,9 +50,25 @@ _LEGEND = (
 _OF_CHECKPOINTS = "; checkpoints are ranked: no system has several training seeds"
 
 _FIELDS = (
-    *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
-    *("rank_of", "rank", "model", "arm", "value", "low", "high", "interval_over"),
-    *("seeds", "reason"),
+    "aspect",
+    "corpus",
+    "protocol",
+    "part",
+    "variant",
+    "task",
+    "apart",
+    "metric",
+    "n",
+    "rank_of",
+    "rank",
+    "model",
+    "arm",
+    "value",
+    "low",
+    "high",
+    "interval_over",
+    "seeds",
+    "reason",
 )
 
 # The facts that must be equal on one board. How a model is prompted may differ.
@@ -124,68 +140,56 @@ def rank(report: Report) -> Leaderboard:
     boards: list[Board] = []
     conflicts: list[Problem] = []
     for same in by_task.values():
-        tests = _by_test(same)
-        boards.extend(_board(tested, tests) for tested in tests)
-        conflicts.extend(_conflicts(tests))
-    filled = tuple(sorted((board for board in boards if board.entries), key=_place))
-    return Leaderboard(filled, (*report.problems, *dict.fromkeys(conflicts)))
+        tests: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
+        for row in same:
+            tests[tuple(_test_of(row).values())].append(row)
+        tested = [rows for _, rows in sorted(tests.items())]
+        facts = [_test_of(rows[0]) for rows in tested]
+        differing = [key for key in facts[0] if any(test[key] != facts[0][key] for test in facts)]
+        for rows, test in zip(tested, facts, strict=True):
+            if entries := _entries(rows):
+                ranked = _ranked(entries, rows[0].metric)
+                boards.append(Board(row=rows[0], entries=ranked, apart=in_words(test, differing)))
+        for (first, former), (second, latter) in pairwise(
+            (test, rows[0]) for test, rows in zip(facts, tested, strict=True)
+        ):
+            details = "; ".join(f"{key}: {first[key]} against {second[key]}" for key in differing)
+            what = f"has a different test than {former.model}, so it is on another board: {details}"
+            where = f"{latter.task} of {latter.model}"
+            conflicts.append(Problem("incomparable", where, what))
 
+    def place(board: Board) -> tuple[tuple[int, int], str, int, str]:
+        row, spec = board.row, board.row.spec
+        first = place_of(spec.benchmark, spec.name.aspect)
+        return first, row.task, spec.reported.index(row.metric), board.apart or ""
 
-def _place(board: Board) -> tuple[tuple[int, int], str, int, str]:
-    row, spec = board.row, board.row.spec
-    place = place_of(spec.benchmark, spec.name.aspect)
-    return place, row.task, spec.reported.index(row.metric), board.apart or ""
+    problems = (*report.problems, *dict.fromkeys(conflicts))
+    return Leaderboard(tuple(sorted(boards, key=place)), problems)
 
 
 def _test_of(row: Comparison) -> Mapping[str, str]:
     """Return the facts that identify the row's test; of a version, the number before the point."""
     version = row.signature["version"].partition(".")[0]
-    facts = (*_SAME_TEST, *filter(None, [row.score.judge]))
+    facts = (*_SAME_TEST, row.score.judge) if row.score.judge else _SAME_TEST
     return {"version": version} | {key: row.signature.get(key, "None") for key in facts}
 
 
-def _by_test(rows: Iterable[Comparison]) -> list[list[Comparison]]:
-    tests: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
+def _entries(rows: Iterable[Comparison]) -> list[Entry]:
+    """Return the systems of one test, best first."""
+    systems: dict[tuple[str, str | None], Entry] = {}
     for row in rows:
-        tests[tuple(_test_of(row).values())].append(row)
-    return [same for _, same in sorted(tests.items())]
-
-
-def _differing(tests: Sequence[Sequence[Comparison]]) -> list[str]:
-    first, *later = (_test_of(same[0]) for same in tests)
-    return [key for key in first if any(test[key] != first[key] for test in later)]
-
-
-def _conflicts(tests: Sequence[Sequence[Comparison]]) -> Iterator[Problem]:
-    keys = _differing(tests)
-    for (former, *_), (latter, *_) in pairwise(tests):
-        first, second = _test_of(former), _test_of(latter)
-        details = "; ".join(f"{key}: {first[key]} against {second[key]}" for key in keys)
-        what = f"has a different test than {former.model}, so it is on another board: {details}"
-        yield Problem("incomparable", f"{latter.task} of {latter.model}", what)
-
-
-def _board(rows: Sequence[Comparison], tests: Sequence[Sequence[Comparison]]) -> Board:
-    example = rows[0]
-    # A model as it is occurs in the rows of all its adapters, but once on a board.
-    entries = list({(e.model, e.arm): e for row in rows for e in _entries(row)}.values())
-    entries.sort(key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or ""))
-    return Board(
-        row=example,
-        entries=tuple(_ranked(entries, example.metric)),
-        apart=in_words(_test_of(example), _differing(tests)),
+        if row.arms and row.arms[0].values:
+            arm = row.spec.arms[0]
+            systems[row.name, arm] = Entry(row.name, arm, row.arms[0])
+        if row.as_is.values:  # it occurs in the rows of all its adapters
+            systems[row.name_as_is, None] = Entry(row.name_as_is, None, row.as_is)
+    return sorted(
+        systems.values(), key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or "")
     )
 
 
-def _entries(row: Comparison) -> Iterator[Entry]:
-    if row.arms and row.arms[0].values:
-        yield Entry(row.name, row.spec.arms[0], row.arms[0])
-    if row.as_is.values:
-        yield Entry(row.name_as_is, None, row.as_is)
-
-
-def _ranked(entries: Sequence[Entry], metric: str) -> Iterator[Entry]:
-    """Yield the entries, given best first, with their ranks or why they have none."""
+def _ranked(entries: Sequence[Entry], metric: str) -> tuple[Entry, ...]:
+    """Return the entries, given best first, with their ranks or why they have none."""
     untested = dict(_untestable(entries))
     numbers = [i for i in range(len(entries)) if i not in untested]
     pairs = list(combinations(numbers, 2))
@@ -204,11 +208,12 @@ def _ranked(entries: Sequence[Entry], metric: str) -> Iterator[Entry]:
         for ((i, j), test), p in zip(tests.items(), adjusted, strict=True)
         if p < LEVEL
     )
-    for i, entry in enumerate(entries):
-        if i in untested:
-            yield replace(entry, reason=f"not ranked: {untested[i]}")
-        else:
-            yield replace(entry, rank=1 + worse[i])
+    return tuple(
+        replace(entry, reason=f"not ranked: {untested[i]}")
+        if i in untested
+        else replace(entry, rank=1 + worse[i])
+        for i, entry in enumerate(entries)
+    )
 
 
 def _untestable(entries: Sequence[Entry]) -> Iterator[tuple[int, str]]:
@@ -268,14 +273,15 @@ def _grid(board: Board) -> Grid:
         return rank, entry.model, *prompt, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
-    title = ", ".join(filter(None, [full_title(board.row), board.apart, board.row.score.label]))
+    titles = (full_title(board.row), board.apart, board.row.score.label)
+    title = ", ".join(title for title in titles if title)
     header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
     of = _OF_CHECKPOINTS if board.ranks_checkpoints else ""
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)
 
 
 def _row(board: Board, entry: Entry) -> dict[str, Any]:
-    reasons = filter(None, [entry.reason, entry.cell.reason, *entry.cell.notes])
+    reasons = (entry.reason, entry.cell.reason, *entry.cell.notes)
     row = board.row
     return {
         **row.spec.name._asdict(),
@@ -291,6 +297,6 @@ def _row(board: Board, entry: Entry) -> dict[str, Any]:
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,
         "seeds": " ".join(map(str, entry.cell.trained_seeds)),
-        "reason": "; ".join(reasons) or None,
+        "reason": "; ".join(reason for reason in reasons if reason) or None,
         "runs": [run.file for run in entry.cell.runs],
     }

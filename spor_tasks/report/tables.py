@@ -25,9 +25,31 @@ SHORT_LEGEND = (
 )
 
 _FIELDS = (
-    *("aspect", "corpus", "protocol", "part", "variant", "task", "source", "model", "apart"),
-    *("metric", "arm", "value", "low", "high", "interval_over", "deviation", "n", "clusters"),
-    *("documents", "seeds", "p", "mark", "detectable", "reason", "notes"),
+    "aspect",
+    "corpus",
+    "protocol",
+    "part",
+    "variant",
+    "task",
+    "source",
+    "model",
+    "apart",
+    "metric",
+    "arm",
+    "value",
+    "low",
+    "high",
+    "interval_over",
+    "deviation",
+    "n",
+    "clusters",
+    "documents",
+    "seeds",
+    "p",
+    "mark",
+    "detectable",
+    "reason",
+    "notes",
 )
 
 _MANY = 3  # models, which a title does not name
