@@ -10,7 +10,7 @@ import math
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -78,27 +78,19 @@ def export(report: Report, out: Path, settings: Settings) -> Export:
         ("every_eval_ever", "results for Every Eval Ever", records),
         ("hub", "results for the Hub", entries),
     ):
-        outdated |= {f"{name}/{place}" for place in _written(out / name, kind)}
+        folder = out / name
+        refuse_to_lose(folder, kind, overwrite=True)
+        if (folder / MANIFEST).exists():
+            listed = read_manifest(folder).get("files")
+            former = {*map(str, listed)} if isinstance(listed, list) else {*()}
+            found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+            outdated |= {
+                f"{name}/{place}" for place in former & found if not (folder / place).is_dir()
+            }
         files |= {f"{name}/{place}": text for place, text in texts.items()}
         manifest = stamped({"kind": kind, "files": sorted(texts)})
         files[f"{name}/{MANIFEST}"] = json_bytes(manifest).decode()
     return Export(files, frozenset(outdated), (*problems, *refused))
-
-
-def _written(folder: Path, kind: str) -> Iterator[str]:
-    """Yield the files that a folder's manifest lists, as far as they are in the folder.
-
-    Raises:
-        ConfigError: the folder was not written from such files.
-    """
-    refuse_to_lose(folder, kind, overwrite=True)
-    if (folder / MANIFEST).exists():
-        files = read_manifest(folder).get("files")
-        listed = {*map(str, files)} if isinstance(files, list) else {*()}
-        for path in folder.rglob("*"):
-            place = path.relative_to(folder).as_posix()
-            if place in listed and not path.is_dir():
-                yield place
 
 
 _Runs = Mapping[RunKey, tuple[Run, str]]
@@ -195,7 +187,7 @@ def _entry(
         f"seeds {', '.join(str(seed) for seed in cell.trained_seeds) or 'none'}",
         f"95 % interval [{interval_text(cell.interval, row.score)}], n = {row.n}",
         *(signature[key] for key in ("generation", "backend", "dtype", "quantization")),
-        *filter(None, [row.apart]),
+        *([row.apart] if row.apart else []),
         versions,
     ]
     ended = max(result.date or 0 for result in results)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from statistics import fmean
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> t
     scores = {row.metric: row.score for row in rows}
     plots = (
         _plot(
-            filter(None, map(_arms, rows)),
+            _arms(rows),
             ("gaps", "Scores of the arms, and their difference"),
             "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
             "generalize; in order invariance, either side is an effect of the training texts' "
@@ -117,7 +117,7 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> t
             for trait, names in _TRAITS.items()
         ),
     )
-    return tuple(filter(None, plots))
+    return tuple(plot for plot in plots if plot)
 
 
 # --- One plot ------------------------------------------------------------------------------------
@@ -172,7 +172,12 @@ def _plot(
     axes = [scores, *([_axis(difference, end + 40, _WIDTH - 20, gaps)] if difference else [])]
     body, bottom = _rows(drawn, axes)
     height = bottom + _FOOT
-    content = [*_legend(looks), *(_scale(axis, bottom) for axis in axes), *body]
+    content, x = list[str](), 8.0
+    for name, look in looks.items():
+        content += [_marker(x, 14, look), _text(x + 12, 18, name)]
+        x += 40 + 6.5 * len(name)
+    content += (_scale(axis, bottom) for axis in axes)
+    content += body
     attributes = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
     text = {"font_family": "system-ui, sans-serif", "font_size": 12, "fill": _INK}
     namespace = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria_label": names[1]}
@@ -199,14 +204,6 @@ def _text(x: float, y: float, text: str, **attributes: object) -> str:
 def _line(x: float, y: float, to_x: float, to_y: float, **attributes: object) -> str:
     ends = (f"{number:.1f}" for number in (x, y, to_x, to_y))
     return _element("line", **dict(zip(("x1", "y1", "x2", "y2"), ends, strict=True)), **attributes)
-
-
-def _legend(looks: Mapping[str, _Look]) -> Iterator[str]:
-    x = 8.0
-    for name, look in looks.items():
-        yield _marker(x, 14, look)
-        yield _text(x + 12, 18, name)
-        x += 40 + 6.5 * len(name)
 
 
 def _scale(axis: _Axis, bottom: float) -> str:
@@ -283,30 +280,28 @@ def _short(name: str) -> str:
 # --- Rows of the tables --------------------------------------------------------------------------
 
 
-def _arms(row: Comparison) -> _Row | None:
-    """Return the scores of the arms and their difference; None of rows that are not plotted.
-
-    Plotted are headlines from 0 to 100, which fit on one scale.
-    """
-    difference = row.difference
-    if row.metric != row.spec.headline or not row.score.is_percentage or not difference:
-        return None
-    cells = zip((*row.arms, row.as_is), (*_LOOKS, _AS_IS), strict=True)
-    points = [
-        _Point(cell.mean, look, _ends(cell.interval))
-        for cell, look in cells
-        if cell.mean is not None
-    ]
-    name = row.spec.name
-    test = filter(None, [name.corpus, name.part, row.variant, name.protocol, row.score.label])
-    look = _Look(_INK, is_filled=bool(difference.mark))
-    return _Row(
-        row.spec.about.aspect,
-        (_short(row.model), " · ".join(test)),
-        points,
-        _Point(difference.value, look, _ends(difference.interval)),
-        f"{difference.value:+.2f}{difference.mark}",
-    )
+def _arms(rows: Iterable[Comparison]) -> Iterator[_Row]:
+    """Yield the scores of arms and their difference: headlines from 0 to 100, to fit one scale."""
+    for row in rows:
+        difference = row.difference
+        if row.metric != row.spec.headline or not row.score.is_percentage or not difference:
+            continue
+        cells = zip((*row.arms, row.as_is), (*_LOOKS, _AS_IS), strict=True)
+        points = [
+            _Point(cell.mean, look, _ends(cell.interval))
+            for cell, look in cells
+            if cell.mean is not None
+        ]
+        name = row.spec.name
+        test = (name.corpus, name.part, row.variant, name.protocol, row.score.label)
+        look = _Look(_INK, is_filled=bool(difference.mark))
+        yield _Row(
+            row.spec.about.aspect,
+            (_short(row.model), " · ".join(word for word in test if word)),
+            points,
+            _Point(difference.value, look, _ends(difference.interval)),
+            f"{difference.value:+.2f}{difference.mark}",
+        )
 
 
 def _ends(interval: Interval | None) -> Sequence[float]:
@@ -351,37 +346,33 @@ def _groups(
         score, looks = scores.get(test["metric"]), dict(zip(test["arms"], _LOOKS, strict=False))
         if not (score and score.is_percentage and score.totals == "mean"):
             continue
-        for model, groups in _means(test, trait).items():
+        for model, groups in _by_group(test, trait).items():
             title = " · ".join((_short(model), test["title"], score.label))
-            rows = [
-                _Row(title, [_short(str(group))], [_mean(*arm, looks) for arm in arms.items()])
-                for group, arms in sorted(groups.items())
-            ]
+            rows = []
+            for group, arms in sorted(groups.items()):
+                points = []
+                for arm, means in arms.items():
+                    mean, n = fmean(means), len(means)
+                    deviation = float(np.std(means, ddof=1)) if n > 1 else 0.0
+                    reach = _NORMAL * deviation / math.sqrt(n)
+                    ends = (mean - reach, mean + reach)
+                    points.append(_Point(mean, looks.get(arm, _AS_IS), ends))
+                rows.append(_Row(title, [_short(str(group))], points))
             yield from rows if len(rows) > 1 else ()
 
 
-_MeansByArm: TypeAlias = dict[str, list[float]]
-"""By arm, the mean of each sample's scores over runs."""
-
-
-def _means(test: Mapping[str, Any], trait: str) -> dict[str, dict[Any, _MeansByArm]]:
-    """Return the means of samples by model, by group and by arm."""
+def _by_group(test: Mapping[str, Any], trait: str) -> dict[str, dict[Any, dict[str, list[float]]]]:
+    """Return by model, by group and by arm the mean of each sample's scores over runs."""
     scores: dict[tuple[str, str, int], list[float]] = defaultdict(list)
     for run in test["runs"]:
         model, arm = run["facets"]["model"], run["facets"]["arm"]
         for sample, score in zip(run["samples"], run["scores"], strict=True):
             if score is not None:
                 scores[model, arm, sample].append(score)
-    means: dict[str, dict[Any, _MeansByArm]] = {}
+    means: dict[str, dict[Any, dict[str, list[float]]]] = {}
     for (model, arm, sample), of_sample in sorted(scores.items()):
         group = test["traits"][sample][trait]
         if group is not None:
             arms = means.setdefault(model, {}).setdefault(group, {})
             arms.setdefault(arm, []).append(fmean(of_sample))
     return means
-
-
-def _mean(arm: str, means: Sequence[float], looks: Mapping[str, _Look]) -> _Point:
-    mean, n = fmean(means), len(means)
-    reach = _NORMAL * float(np.std(means, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
-    return _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))
