@@ -13,11 +13,12 @@ from accelerate.utils import gather_object
 from torch.utils.data import Subset
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetSpec, without_twin
+from spor_tasks.core.contracts import Score, SetSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.scores import metrics_for, score_info
+from spor_tasks.metrics.groups import TWINS
+from spor_tasks.metrics.scores import info_of, metrics_for
 from spor_tasks.metrics.tally import Column
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
@@ -79,16 +80,16 @@ def reporting(score: str, spec: SetSpec) -> SetSpec:
         ConfigError: no task does.
     """
 
-    def is_of_texts(score: str) -> bool:
-        if without_twin(score) or score_info(score).higher_is_better is None:
+    def is_of_texts(score: Score) -> bool:
+        if score.group == TWINS or info_of(score).higher_is_better is None:
             return False
         return any(metric.answers == "texts" for metric in metrics_for([score]))
 
     related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
     for candidate in (spec, *related):
-        if score in candidate.scores and is_of_texts(score):
+        if any(str(each) == score and is_of_texts(each) for each in candidate.scores):
             return candidate
-    usable = [each for each in spec.scores if is_of_texts(each)]
+    usable = [str(each) for each in spec.scores if is_of_texts(each)]
     raise ConfigError(
         f"no task reports {score} of texts by models trained for {spec.name.aspect}",
         where="selection.metric",
@@ -274,7 +275,7 @@ class Judge:
         measured = self._measure(self._samples[own], texts)
         shares = gather_object([values for values, _ in measured])
         columns = {
-            name: Column.of([each.get(name) for each in shares], score_info(name).totals)
-            for name in self._scores
+            str(score): Column.of([each.get(str(score)) for each in shares], info_of(score).totals)
+            for score in self._scores
         }
         return {name: column.value for name, column in columns.items() if column.scored.any()}

@@ -19,8 +19,8 @@ from spor_tasks.corpora.sources import LICENCES
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "tasks.md"
 BENCHMARKS = {sets.name: sets for sets in named.benchmarks()}
-KINDS = "_(?:overlap|nonoverlap|id|comp|sentiment|tense|topic|twin)$"
-"""The ends of scores of some samples, of one aspect or of twins, which have a score of all too."""
+OF_AN_ASPECT = "_acc_(?:sentiment|tense|topic)$"
+"""The ends of scores of one aspect, which have a score of all too."""
 
 
 def counts() -> dict[str, int]:
@@ -87,8 +87,9 @@ def scores(specs: Sequence[SetSpec]) -> Iterator[str]:
     """Yield the table of scores, each row for the tasks that have the same."""
     grouped: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for spec in specs:
-        shown = [name for name in (*spec.scores, *spec.reported) if not re.search(KINDS, name)]
-        whole = [name for name in spec.scores if name in shown]
+        over_all = [score.name for score in (*spec.scores, *spec.reported) if not score.group]
+        shown = [name for name in over_all if not re.search(OF_AN_ASPECT, name)]
+        whole = [score.name for score in spec.scores if score.name in shown and not score.group]
         more = [name for name in dict.fromkeys(shown) if name not in whole]
         group = grouped[code(whole), code(more)]
         if not any(pattern(spec).startswith(f"{name}_") for name in group):

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from spor_tasks.benchmarks import published
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import Gap, Score, SetSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
@@ -106,10 +106,34 @@ class _Group(msgspec.Struct):
     fields: dict[str, Any] = {}
 
 
+class _Judging(msgspec.Struct, forbid_unknown_fields=True):
+    """How the outputs of some tasks are judged, as `sets.toml` describes it."""
+
+    scores: tuple[str, ...]
+    reported: tuple[str, ...]
+    headline: str
+    groups: tuple[str, ...] = ()
+    grouped: tuple[str, ...] = ()
+    breakdown: tuple[str, ...] = ()
+    gap: tuple[str, str] = ("", "")
+    gaps: tuple[str, ...] = ()
+    outputs: int = 1
+    template: str = "_base"
+    version: float = 1.0
+
+    def over_groups(self, names: Iterable[str]) -> tuple[Score, ...]:
+        """Return scores, each that is grouped over its groups and not over all samples."""
+        return tuple(
+            Score(name, group)
+            for name in names
+            for group in (self.groups if name in self.grouped else [""])
+        )
+
+
 class _Benchmark(msgspec.Struct):
     """A table of `sets.toml`, which describes the keys; ``aspects`` and ``corpora`` are titles."""
 
-    judging: dict[str, dict[str, Any]] = {}
+    judging: dict[str, _Judging] = {}
     asks: dict[str, str] = {}
     introduction: str = ""
     legends: dict[str, str] = {}
@@ -146,6 +170,22 @@ def specs(benchmark: str, make: Callable[..., SetSpec] | None = None) -> Iterato
                 yield (make or spec)(benchmark, name, is_default=is_default, **group.fields)
 
 
+def _judging(table: _Benchmark, name: str, corpus: str) -> dict[str, Any]:
+    """Return the fields of a declaration that say how outputs are judged."""
+    found = table.judging.get(f"{name}_{corpus}", table.judging[name])
+    grouped = [name for name in found.scores if name in found.grouped]
+    return {
+        "scores": (*map(Score, found.scores), *found.over_groups(grouped)),
+        "reported": tuple(map(Score, found.reported)),
+        "headline": found.headline,
+        "breakdown": found.over_groups(found.breakdown),
+        "gaps": [Gap(*(Score(name, group) for group in found.gap)) for name in found.gaps],
+        "outputs": found.outputs,
+        "template": found.template,
+        "version": found.version,
+    }
+
+
 def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> SetSpec:
     """Return the declaration of sets; ``fields`` go before those of `sets.toml`."""
     table = _benchmarks()[benchmark]
@@ -167,9 +207,7 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> S
         "is_default": is_default,
         "in_context": is_default,
     }
-    fields = (
-        computed | table.judging.get(f"{judging}_{name.corpus}", table.judging[judging]) | fields
-    )
+    fields = computed | _judging(table, judging, name.corpus) | fields
     arms_of = {key: value or None for key, value in fields.get("trained_on", {}).items()}
     tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
     fields["trained_on"] = SetName(**(name._asdict() | arms_of))

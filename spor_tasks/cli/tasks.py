@@ -232,16 +232,16 @@ def print_task(options: argparse.Namespace) -> None:
 def _scores(spec: "SetSpec") -> str:
     """Return the scores of a task with their titles, and the metrics that give them."""
     from spor_tasks.core.registry import registry
-    from spor_tasks.metrics.scores import metric, registered_score, score_info
+    from spor_tasks.metrics.scores import info_of, metric
 
     directions = {True: "higher is better", False: "lower is better", None: "no direction"}
     lines = []
-    for name in spec.reported:
-        info = score_info(name)
-        needs = "" if name in spec.scores else "; --metadata switches it on"
-        lines.append((f"  {name}", f"{info.title}, {directions[info.higher_is_better]}{needs}"))
+    for score in spec.reported:
+        info = info_of(score)
+        needs = "" if score in spec.scores else "; --metadata switches it on"
+        lines.append((f"  {score}", f"{info.title}, {directions[info.higher_is_better]}{needs}"))
     also = dict.fromkeys((*spec.scores, *spec.breakdown))
-    wanted = {registered_score(score) for score in (*also, *spec.reported)}
+    wanted = {score.name for score in (*also, *spec.reported)}
     metrics = [
         name
         for name in registry().names("metric")
@@ -249,7 +249,7 @@ def _scores(spec: "SetSpec") -> str:
         and any(info.name in wanted for info in found.scores)
     ]
     more = {
-        "also": ", ".join(name for name in also if name not in spec.reported),
+        "also": ", ".join(str(score) for score in also if score not in spec.reported),
         "metrics": f"{', '.join(metrics)}: what `spor score` takes" if metrics else None,
     }
     return "\n".join(filter(str.strip, [columns(lines, gap="  "), facts(more)]))

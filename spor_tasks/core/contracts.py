@@ -7,36 +7,27 @@ from typing import NamedTuple, Protocol
 from spor_tasks.core.sample import SetName, SplitPair
 
 
+class Score(NamedTuple):
+    """A score over all samples, or over a group of them."""
+
+    name: str
+    group: str = ""
+    """Such as `twin`, `overlap` or `comp`; empty for all samples."""
+
+    def __str__(self) -> str:
+        """Return its key in results, which nothing takes apart."""
+        return f"{self.name}_{self.group}" if self.group else self.name
+
+
 class Gap(NamedTuple):
     """Two scores of one system, on samples of two kinds; shown is the first less the second."""
 
-    score: str
-    subtracted: str
+    first: Score
+    second: Score
 
-    @property
-    def name(self) -> str:
-        """The name of the difference among scores."""
-        return f"{self.score}{_LESS}{self.subtracted}"
-
-    @classmethod
-    def parse(cls, name: str) -> "Gap | None":
-        """Return the gap with this name; None for the name of a single score."""
-        score, less, subtracted = name.partition(_LESS)
-        return cls(score, subtracted) if less else None
-
-
-_LESS = " - "
-_TWIN = "_twin"
-
-
-def of_twin(score: str) -> str:
-    """Return the name of a score where it is that of samples' twins, about invented entities."""
-    return f"{score}{_TWIN}"
-
-
-def without_twin(score: str) -> str | None:
-    """Return the score whose name :func:`of_twin` changed, None of any other name."""
-    return score.removesuffix(_TWIN) if score.endswith(_TWIN) else None
+    def __str__(self) -> str:
+        """Return the key of the difference in reports."""
+        return f"{self.first} - {self.second}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,12 +43,12 @@ class SetSpec:
     part_title: str | None
     arms: tuple[str, ...]
     """The names of the training sets; empty if there are none."""
-    scores: tuple[str, ...]
+    scores: tuple[Score, ...]
     """All that the task reports."""
-    reported: tuple[str, ...]
+    reported: tuple[Score, ...]
     """Scores that tables have with tests, in their order."""
     headline: str
-    """The score that speaks for a single sample."""
+    """The name of the score that speaks for a single sample."""
     asks: str = ""
     """The question of the task, in a sentence or two."""
     trained_on: SetName
@@ -70,7 +61,7 @@ class SetSpec:
     """Whether the sets are the same for everyone, not built with the user's seed."""
     is_pinned: bool = True
     """Whether the task has the digest of the test set, which needs verified files."""
-    breakdown: tuple[str, ...] = ()
+    breakdown: tuple[Score, ...] = ()
     """Scores that a further table has without tests, such as one by kind of sample."""
     gaps: tuple[Gap, ...] = ()
     """Differences of these scores that tables have."""
@@ -97,9 +88,9 @@ class SetSpec:
     """Whether tables have the samples of all splits together."""
 
     @property
-    def displayed(self) -> tuple[str, ...]:
+    def displayed(self) -> tuple[Score | Gap, ...]:
         """All that tables show: scores with tests, scores without, and gaps."""
-        return (*self.reported, *self.breakdown, *(gap.name for gap in self.gaps))
+        return (*self.reported, *self.breakdown, *self.gaps)
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""

@@ -17,9 +17,10 @@ from spor_tasks.core.registry import registry
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import Row, check_same, parsed
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
+from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import metric as registered
-from spor_tasks.metrics.scores import with_groups
+from spor_tasks.metrics.scores import over_groups
 from spor_tasks.metrics.tally import Column, ScoreValue, Tally
 from spor_tasks.results import stats
 from spor_tasks.results.stats import Clusters, Estimate, clusters_of, common, count_of
@@ -205,7 +206,7 @@ def _judge(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[list[Judgemen
     samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
     try:
         return [
-            judge_all(each, samples, outputs, {info.name for info in with_groups(each.scores)})
+            judge_all(each, samples, outputs, {info.name for info in over_groups(each.scores)})
             for each in metrics
         ]
     except CorpusError as error:
@@ -220,8 +221,8 @@ def _tallies(
     rows: Sequence[Row], metrics: Sequence[Metric], judgements: Iterable[Sequence[Judgement]]
 ) -> list[Tally]:
     """Return the values of the scores of each metric."""
-    has_twins = rows[0].sample.twin is not None
-    tallies = [Tally(with_groups(metric.scores, has_twins=has_twins)) for metric in metrics]
+    groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)
+    tallies = [Tally(over_groups(metric.scores, groups)) for metric in metrics]
     for tally, of_metric in zip(tallies, judgements, strict=True):
         for judgement in of_metric:
             tally.add(judgement.values)

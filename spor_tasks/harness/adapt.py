@@ -1,34 +1,35 @@
 """Our metrics as lm-eval's: a `metric_list`, and what `process_results` returns."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
-from spor_tasks.core.contracts import SetSpec, of_twin, without_twin
+from spor_tasks.core.contracts import Score, SetSpec
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric
+from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.judging import judge_all
-from spor_tasks.metrics.scores import registered_score, score_info
+from spor_tasks.metrics.scores import info_of
 from spor_tasks.metrics.totals import MEAN, Value
 
 Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
 """What outputs for a sample add to each score, by name, and what else is logged with it."""
 
 
-def scores_of(metric: Metric, spec: SetSpec) -> list[str]:
+def scores_of(metric: Metric, spec: SetSpec) -> list[Score]:
     """Return the scores of a metric, also of twins where sets have them, then over groups.
 
     The last are those that the sets show.
     """
     own = [info.name for info in metric.scores]
-    scores = [*own, *map(of_twin, own)] if any(map(without_twin, spec.scores)) else own
-    return [
-        *scores,
-        *(name for name in spec.displayed if name not in scores and registered_score(name) in own),
-    ]
+    twins = [TWINS] if any(score.group == TWINS for score in spec.scores) else []
+    scores = [Score(name, group) for group in ("", *twins) for name in own]
+    shown = (score for score in (*spec.reported, *spec.breakdown) if score.name in own)
+    return list(dict.fromkeys((*scores, *shown)))
 
 
-def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
+def metric_list(scores: Iterable[Score]) -> list[dict[str, Any]]:
     """Return the `metric_list` of a task that gives these scores.
 
     lm-eval computes standard errors of means. For any other score ours is a metric of its own after
@@ -39,28 +40,29 @@ def metric_list(scores: Iterable[str]) -> list[dict[str, Any]]:
     """
     listed = [
         {
-            "metric": name,
+            "metric": key,
             "aggregation": aggregation,
-            "higher_is_better": name == score and score_info(score).higher_is_better,
+            "higher_is_better": key == str(score) and info_of(score).higher_is_better,
         }
         for score in scores
-        for name, aggregation in _aggregations(score).items()
+        for key, aggregation in _aggregations(score).items()
     ]
     host.declare(each["metric"] for each in listed)
     return listed
 
 
-def _aggregations(score: str) -> dict[str, Any]:
+@cache  # asked for each sample
+def _aggregations(score: Score) -> dict[str, Any]:
     """Return how lm-eval aggregates a score, and its standard error if it is not a mean."""
-    totals = score_info(score).totals
+    key, totals = str(score), info_of(score).totals
     if totals is MEAN:
-        return {score: "mean"}
-    return {score: totals.value} | ({f"{score}_stderr": totals.stderr} if totals.resampled else {})
+        return {key: "mean"}
+    return {key: totals.value} | ({f"{key}_stderr": totals.stderr} if totals.resampled else {})
 
 
 def measured(
     metrics: Iterable[Metric],
-    scores: Sequence[str],
+    scores: Sequence[Score],
     samples: Sequence[Sample],
     outputs: Sequence[Sequence[Any]],
 ) -> list[Measured]:
@@ -68,10 +70,11 @@ def measured(
 
     They are texts, or likelihoods, as the metrics take them.
     """
+    keys = {*map(str, scores)}
     values_of: list[dict[str, Value]] = [{} for _ in samples]
     logged: list[dict[str, Any]] = [{} for _ in samples]
     for each in metrics:
-        judgements = judge_all(each, samples, outputs, scores)
+        judgements = judge_all(each, samples, outputs, keys)
         for number, (of_sample, details) in enumerate(judgements):
             values_of[number] |= of_sample
             if not samples[number].twin:
@@ -80,15 +83,16 @@ def measured(
     return list(zip(listed, logged, strict=True))
 
 
-def as_listed(values: Mapping[str, Value], scores: Sequence[str]) -> dict[str, Value]:
+def as_listed(values: Mapping[str, Value], scores: Sequence[Score]) -> dict[str, Value]:
     """Return a value for every metric of :func:`metric_list`.
 
     Without a verdict a mean has no value, and any other score None: lm-eval reports only scores
     that have a value for some document.
     """
     listed: dict[str, Value] = {}
-    for name in scores:
-        value = values.get(name)
-        if value is not None or score_info(name).totals is not MEAN:
-            listed |= dict.fromkeys(_aggregations(name), value)
+    for score in scores:
+        value = values.get(str(score))
+        aggregations = _aggregations(score)
+        if value is not None or "mean" not in aggregations.values():
+            listed |= dict.fromkeys(aggregations, value)
     return listed

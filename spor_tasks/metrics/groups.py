@@ -12,7 +12,7 @@ sample is then in a half as often as splits put it there, as if their samples we
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from spor_tasks.core.contracts import of_twin, without_twin
+from spor_tasks.core.contracts import Score
 from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.totals import Value
 
@@ -21,6 +21,8 @@ OVERLAP = ("overlap", "nonoverlap")
 
 HALVES = ("id", "comp")
 """CompMCTG's groups: samples of combinations that training has, and compositional ones."""
+
+GROUPS = (*OVERLAP, *HALVES)
 
 TWINS = "twin"
 """The group of twins."""
@@ -36,8 +38,9 @@ class Side(NamedTuple):
     is_twin: bool
 
     def named(self, values: Mapping[str, T]) -> dict[str, T]:
-        """Return the values of this side under their names among those of both."""
-        return {of_twin(name) if self.is_twin else name: each for name, each in values.items()}
+        """Return the values of this side by their keys among those of both."""
+        group = TWINS if self.is_twin else ""
+        return {str(Score(name, group)): value for name, value in values.items()}
 
 
 def outputs_by_side(sample: Sample, outputs: Sequence[Any]) -> list[Side]:
@@ -84,28 +87,15 @@ def difference_of_halves(value: float, sample: Sample) -> Value:
 
 
 def in_groups(
-    sample: Sample, values: Mapping[str, Value], names: Container[str]
+    sample: Sample, values: Mapping[str, Value], keys: Container[str]
 ) -> dict[str, Value]:
-    """Return the values of a sample for those of the named scores that are over its groups.
+    """Return the values of a sample for those scores over its groups that have these keys.
 
     Under several splits it counts several times in a mean: its value is a sum and a count.
     """
     return {
-        name: value if splits is None or not isinstance(value, float) else (value * splits, splits)
+        key: value if splits is None or not isinstance(value, float) else (value * splits, splits)
         for group, splits in memberships(sample)
-        for score, value in values.items()
-        if (name := f"{score}_{group}") in names
+        for name, value in values.items()
+        if (key := str(Score(name, group))) in keys
     }
-
-
-def group_of(name: str) -> tuple[str, str] | None:
-    """Return a score and a group by the name of the score over the group; None of any other."""
-    if own := without_twin(name):
-        return own, TWINS
-    score, _, group = name.rpartition("_")
-    return (score, group) if group in (*OVERLAP, *HALVES) else None
-
-
-def name_over(score: str, group: str) -> str:
-    """Return the name of a score over a group, which :func:`group_of` takes apart again."""
-    return of_twin(score) if group == TWINS else f"{score}_{group}"

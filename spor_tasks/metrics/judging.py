@@ -13,12 +13,13 @@ def judge_all(
     metric: Metric,
     samples: Sequence[Sample],
     outputs: Sequence[Texts],
-    groups: Container[str],
+    keys: Container[str],
 ) -> list[Judgement]:
     """Return a metric's judgement of each sample, its twin among its groups.
 
     A sample with a twin has outputs for itself, then as many for the twin. No side is judged
-    otherwise than it would be alone. ``groups`` names the scores over groups that are computed.
+    otherwise than it would be alone. ``keys`` are those of the scores over
+    groups that are computed.
     """
     sides = [outputs_by_side(*each) for each in zip(samples, outputs, strict=True)]
     flat = [side for of_sample in sides for side in of_sample]
@@ -34,8 +35,8 @@ def judge_all(
         shared = {name: value for name, value in values.items() if name in details}
         judgements.append(
             Judgement(
-                values | in_groups(sample, values, groups),
-                details | in_groups(sample, shared, groups),
+                values | in_groups(sample, values, keys),
+                details | in_groups(sample, shared, keys),
             )
         )
     return judgements

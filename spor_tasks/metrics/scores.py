@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from spor_tasks.core.contracts import Gap, of_twin
+from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.base import Metric, ScoreInfo
-from spor_tasks.metrics.groups import HALVES, OVERLAP, TWINS, group_of, name_over
+from spor_tasks.metrics.groups import GROUPS, HALVES, TWINS
 from spor_tasks.metrics.totals import COUNTED_MEAN, MEAN, Less
 
 
@@ -44,28 +44,42 @@ def score_infos() -> Mapping[str, ScoreInfo]:
     return infos
 
 
-def _score_and_group(name: str) -> tuple[str, str | None]:
-    """Return the score that a score over a group comes from, and the group."""
-    return (name, None) if name in score_infos() else group_of(name) or (name, None)
-
-
-def registered_score(name: str) -> str:
-    """Return the score of a registered metric that a score over a group comes from."""
-    return _score_and_group(name)[0]
-
-
-def metrics_for(scores: Iterable[str]) -> tuple[Metric, ...]:
-    """Return the registered metrics of these scores, some of which may be of twins or groups."""
-    registered = set(map(registered_score, scores))
+def metrics_for(scores: Iterable[Score]) -> tuple[Metric, ...]:
+    """Return the registered metrics of these scores."""
+    names = {score.name for score in scores}
     metrics = map(metric, registry().names("metric"))
-    return tuple(each for each in metrics if registered & {info.name for info in each.scores})
+    return tuple(each for each in metrics if names & {info.name for info in each.scores})
 
 
-def known_info(name: str) -> ScoreInfo | None:
-    """Return the declaration of a score, also over a group; None of an unknown one."""
-    score, group = _score_and_group(name)
-    info = score_infos().get(score)
-    return info_over(info, group) if info and group else info
+def info_of(score: Score | Gap) -> ScoreInfo:
+    """Return what is known of a score, also over a group, or of the gap between two.
+
+    Raises:
+        ConfigError: no registered metric has it, or it cannot be over this group.
+    """
+    if isinstance(score, Gap):
+        return _info_of_gap(score)
+    info = score_infos().get(score.name)
+    if info and score.group:
+        info = info_over(info, score.group)
+    if info is None:
+        names = (info.name for info in score_infos().values() if not info.of_some)
+        remedy = f"{advice(score, names)} Or install the package that it comes from."
+        raise ConfigError(f"no metric has a score {str(score)!r}", remedy=remedy)
+    return info
+
+
+def _info_of_gap(gap: Gap) -> ScoreInfo:
+    first, second = map(info_of, gap)
+    is_of_twins = gap.second == (gap.first.name, TWINS)
+    return ScoreInfo(
+        str(gap),
+        f"{first.label}, original − twin" if is_of_twins else f"{first.label} − {second.label}",
+        low=first.low - second.high,
+        high=first.high - second.low,
+        higher_is_better=None,
+        totals=Less(first.totals, second.totals),
+    )
 
 
 def info_over(info: ScoreInfo, group: str) -> ScoreInfo | None:
@@ -83,43 +97,49 @@ def info_over(info: ScoreInfo, group: str) -> ScoreInfo | None:
         label, own_title = f"{info.label}, {group}", info.own_title
     return replace(
         info,
-        name=name_over(info.name, group),
+        name=str(Score(info.name, group)),
         label=label,
-        corrects=info.corrects and name_over(info.corrects, group),
+        corrects=info.corrects and str(Score(info.corrects, group)),
         totals=totals,
         of_some=of_some,
         own_title=own_title,
     )
 
 
-def with_groups(infos: Iterable[ScoreInfo], *, has_twins: bool = False) -> tuple[ScoreInfo, ...]:
-    """Return scores, those of twins if samples have them, and those over each other group."""
-    infos = tuple(infos)
-    whole = [info for info in infos if not info.of_some]
-    over_twins = (info_over(info, TWINS) for info in infos if has_twins)
-    over_groups = (info_over(info, group) for group in (*OVERLAP, *HALVES) for info in whole)
-    return (*infos, *filter(None, (*over_twins, *over_groups)))
+def over_groups(infos: Iterable[ScoreInfo], groups: Iterable[str] = GROUPS) -> list[ScoreInfo]:
+    """Return scores, and then those over each group; those of some samples only over twins."""
+    infos = list(infos)
+    over = (
+        info_over(info, group)
+        for group in groups
+        for info in infos
+        if group == TWINS or not info.of_some
+    )
+    return [*infos, *(info for info in over if info)]
 
 
-def score_info(name: str) -> ScoreInfo:
-    """Return what is known of a score, also of twins or over a group, or of the gap between two.
+@cache
+def _by_key() -> Mapping[str, Score]:
+    """Return all scores, and those over groups, by their keys in results."""
+    names = list(score_infos())
+    over = (Score(name, group) for name in names for group in (TWINS, *GROUPS))
+    return {str(score): score for score in (*over, *map(Score, names))}
+
+
+def score_of(key: str) -> Score:
+    """Return the score with this key in results; one of this name if no metric has it."""
+    return _by_key().get(key, Score(key))
+
+
+def known_info(key: str) -> ScoreInfo | None:
+    """Return the declaration of a score by its key in results; None of an unknown one."""
+    return info_of(score_of(key)) if key in _by_key() else None
+
+
+def score_info(key: str) -> ScoreInfo:
+    """Return what is known of a score by its key in results.
 
     Raises:
         ConfigError: no registered metric has it.
     """
-    if gap := Gap.parse(name):
-        first, second = map(score_info, gap)
-        is_of_twins = gap.subtracted == of_twin(gap.score)
-        return ScoreInfo(
-            name,
-            f"{first.label}, original − twin" if is_of_twins else f"{first.label} − {second.label}",
-            low=first.low - second.high,
-            high=first.high - second.low,
-            higher_is_better=None,
-            totals=Less(first.totals, second.totals),
-        )
-    if not (info := known_info(name)):
-        names = (info.name for info in score_infos().values() if not info.of_some)
-        remedy = f"{advice(name, names)} Or install the package that it comes from."
-        raise ConfigError(f"no metric has a score {name!r}", remedy=remedy)
-    return info
+    return info_of(score_of(key))

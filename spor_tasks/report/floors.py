@@ -87,7 +87,7 @@ def _run(run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Seque
     totals = {name: run.spec.totals(name) for name in shown}
     names = [name for name in shown if totals[name].is_logged]
     values = [dict.fromkeys(names) for _ in samples]
-    for metric in metrics_for(names):
+    for metric in metrics_for(map(run.spec.score, names)):
         if not isinstance(metric, Learned) and all(_suits(metric, each) for each in samples):
             for own, judged in zip(values, judge_all(metric, samples, outputs, names), strict=True):
                 own |= {score: judged.values.get(score) for score in own.keys() & judged.values}

@@ -318,7 +318,7 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
     for row in rows:
         relative = any(row.spec.scores[name].totals == "relative gap" for name in row.spec.reported)
         for gap in row.spec.gaps if relative else ():
-            title = f"{section_title(row)}: {row.spec.scores[gap.score].label.rpartition(',')[0]}"
+            title = f"{section_title(row)}: {row.spec.scores[row.spec.score(gap.score).name].label}"
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if row.metric in gap and cell.mean is not None:
                     system = f"{_short(row.name)}, {arm}"

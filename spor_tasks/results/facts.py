@@ -13,12 +13,12 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from spor_tasks.core.contracts import SetSpec, without_twin
+from spor_tasks.core.contracts import Gap, Score, SetSpec
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.scores import known_info, registered_score, score_info
+from spor_tasks.metrics.scores import info_of, known_info, score_of
 from spor_tasks.metrics.totals import (
     COUNTED_MEAN,
     GAP_OF_SAME,
@@ -67,6 +67,10 @@ class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The key of :attr:`Facts.judges` that says who judged it."""
     of_some: bool = False
     """Whether it is given only where there are samples of its kind."""
+    name: str = ""
+    """The score without its group; empty in results of version 0.2."""
+    group: str = ""
+    """The group of samples that it is over, or :data:`GAP`."""
     totals: str | None = None
     """How the values of samples make it; None of a score that only its metric can make."""
 
@@ -96,13 +100,14 @@ class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
         return self.range == (0, 100)
 
     @classmethod
-    def of(cls, name: str, judge: str | None = None) -> "ScoreFacts":
+    def of(cls, score: Score | Gap, judge: str | None = None) -> "ScoreFacts":
         """Return the facts of an installed metric's score, also over a group, or of a gap.
 
         Raises:
             ConfigError: no registered metric has it.
         """
-        info = score_info(name)
+        info = info_of(score)
+        name, group = (score.first.name, GAP) if isinstance(score, Gap) else score
         low, high = (end if math.isfinite(end) else None for end in (info.low, info.high))
         return cls(
             label=info.label,
@@ -112,6 +117,8 @@ class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
             corrects=info.corrects,
             judge=judge,
             of_some=info.of_some,
+            name=name,
+            group=group,
             totals=next((name for name, each in _TOTALS.items() if info.totals is each), None),
         )
 
@@ -146,6 +153,9 @@ class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):
             legend=known.legends.get(aspect, ""),
         )
 
+
+GAP = "gap"
+"""The group of a gap between the scores of two groups."""
 
 _UNSAID = BenchmarkFacts(title="")  # in results of version 0.2
 
@@ -194,17 +204,30 @@ class Declared:
         ``judges`` are the metrics by models, by their keys in the facts of a result.
         """
         by_score = {info.name: key for key, each in judges.items() for info in each.scores}
-        scores = {
-            name: ScoreFacts.of(name, by_score.get(registered_score(name)))
-            for name in spec.displayed
+        scores = {}
+        for score in spec.displayed:
+            name = (score.first if isinstance(score, Gap) else score).name
+            scores[str(score)] = ScoreFacts.of(score, by_score.get(name))
+        keys = {
+            "reported": [*map(str, spec.reported)],
+            "breakdown": [*map(str, spec.breakdown)],
+            "gaps": [[*map(str, gap)] for gap in spec.gaps],
+            "scores": scores,
+            "about": BenchmarkFacts.of(spec.benchmark, spec.name.aspect),
         }
-        about = BenchmarkFacts.of(spec.benchmark, spec.name.aspect)
-        return msgspec.convert(msgspec.to_builtins(spec) | {"scores": scores, "about": about}, cls)
+        return msgspec.convert(msgspec.to_builtins(spec) | keys, cls)
 
     @property
     def displayed(self) -> tuple[str, ...]:
         """All that tables show: scores with tests, scores without, and gaps."""
         return (*self.reported, *self.breakdown, *(gap.name for gap in self.gaps))
+
+    def score(self, key: str) -> Score:
+        """Return what a key stands for: a score and a group, or a score and :data:`GAP`."""
+        if (facts := self.scores.get(key)) and facts.name:
+            return Score(facts.name, facts.group)
+        gap = next((gap for gap in self.gaps if gap.name == key), None)
+        return Score(self.score(gap.score).name, GAP) if gap else score_of(key)
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
@@ -223,7 +246,7 @@ class Declared:
         for gap in self.gaps:
             if gap.name == name:
                 return Less(self.totals(gap.score), self.totals(gap.subtracted))
-        return score_info(name).totals
+        return info_of(self.score(name)).totals
 
     def readable(self) -> "Declared":
         """Return the declaration without the scores that nothing here can make from values.
@@ -359,17 +382,25 @@ def upgrade(facts: Any) -> Any:
         del new["failures"]
     declared = flat.get("declared")
     if isinstance(declared, dict) and isinstance(declared.get("scores"), dict):
-        scores = {name: _score(name, each) for name, each in declared["scores"].items()}
+        known: dict[str, Score | Gap] = {}
+        for keys in declared.get("gaps", ()):
+            gap = Gap(*(score_of(str(key)) for key in keys))
+            known[str(gap)] = gap
+        scores = {
+            key: _score(known.get(key, score_of(key)), each)
+            for key, each in declared["scores"].items()
+        }
         new["declared"] = declared | {"scores": scores}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
 
 
-def _score(name: str, written: Any) -> Any:
+def _score(score: Score | Gap, written: Any) -> Any:
     """Return what an old declaration says of a score, and the rest by its metric, if it is here."""
     if not isinstance(written, dict):
         return written
     try:
-        asked = msgspec.to_builtins(ScoreFacts.of(name, _JUDGES.get(without_twin(name) or name)))
+        name = (score.first if isinstance(score, Gap) else score).name
+        asked = msgspec.to_builtins(ScoreFacts.of(score, _JUDGES.get(name)))
     except ConfigError:
         asked = {}
     return asked | written

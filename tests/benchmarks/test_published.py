@@ -9,7 +9,7 @@ from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.scores import info_of
 
 BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")
 AVERAGES = SetName("compmctg", "", "averages")
@@ -31,15 +31,16 @@ def test_numbers_are_scores_of_our_sets(benchmark, name):
     spec = registry().get("benchmark", benchmark).find(name)
     for (_, arm), scores in by_model(benchmark, name).items():
         assert arm in spec.arms
-        assert scores.keys() <= {*spec.displayed}
+        shown = {str(score): score for score in spec.displayed}
+        assert scores.keys() <= shown.keys()
         for metric, value in scores.items():
-            info = score_info(metric)
+            info = info_of(shown[metric])
             assert info.low <= value <= info.high
             if metric == "mctg_gap":
                 halves = (scores[f"mctg_acc_{half}"] for half in ("id", "comp"))
                 assert value == pytest.approx(relative_gap(*halves))
-            elif gap := Gap.parse(metric):
-                assert value == pytest.approx(scores[gap.score] - scores[gap.subtracted])
+            elif isinstance(gap := shown[metric], Gap):
+                assert value == pytest.approx(scores[str(gap.first)] - scores[str(gap.second)])
 
 
 def test_shares_of_spor_add_up():

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import Gap
+from spor_tasks.core.contracts import Score
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import views
 from spor_tasks.harness import adapt, generate, task_files
-from spor_tasks.metrics.scores import known_info, metric
+from spor_tasks.metrics.scores import info_of, metric
 from tests.conftest import REPOSITORY
 from tests.support.scripted import load
 from tests.support.soak import soak
@@ -50,10 +50,9 @@ def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets):
             sets.find(spec.name._replace(part="nowhere"))
         assert caught.value.remedy
         assert spec.name.aspect in sets.groups
-        assert spec.headline in spec.reported
+        assert Score(spec.headline) in spec.reported
         assert {score for gap in spec.gaps for score in gap} <= {*spec.reported, *spec.breakdown}
-        names = (name for name in (*spec.scores, *spec.displayed) if not Gap.parse(name))
-        assert all(map(known_info, names))
+        assert all(map(info_of, (*spec.scores, *spec.displayed)))
         first = named.find(*spec.name[:2])
         assert (first.is_default, first.trained_on[1]) == (True, spec.name.corpus)
 
@@ -75,7 +74,7 @@ def test_metrics_have_every_shown_score_once(spec):
     metrics = map(metric, registry().names("metric"))
     names = [name for each in metrics for name in adapt.scores_of(each, spec)]
     assert len({*names}) == len(names)
-    assert {name for name in spec.displayed if not Gap.parse(name)} <= {*names}
+    assert {*spec.reported, *spec.breakdown} <= {*names}
 
 
 def test_tasks_without_a_training_set_demonstrate_nothing():

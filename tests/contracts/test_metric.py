@@ -9,16 +9,17 @@ import pytest
 
 from spor_tasks import __version__
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import Gap, of_twin
+from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Triple, challenge_of
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import scores
 from spor_tasks.metrics.base import Metric
+from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
-from spor_tasks.metrics.scores import metric, score_info
+from spor_tasks.metrics.scores import info_of, metric, score_info
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
 from tests.support import totto
@@ -161,10 +162,10 @@ def test_a_score_says_what_it_is_called_where_it_lies_and_what_it_corrects(case)
         assert info.corrects is None or score_info(info.corrects).higher_is_better == (
             info.higher_is_better
         )
-        twin = score_info(of_twin(info.name))
+        twin = info_of(Score(info.name, TWINS))
         of_both = replace(info, name=twin.name, label=twin.label, own_title=twin.own_title)
-        assert twin == replace(of_both, corrects=info.corrects and of_twin(info.corrects))
-        gap = score_info(Gap(info.name, twin.name).name)
+        assert twin == replace(of_both, corrects=info.corrects and str(Score(info.corrects, TWINS)))
+        gap = info_of(Gap(Score(info.name), Score(info.name, TWINS)))
         assert (gap.low, gap.high) == (info.low - info.high, info.high - info.low)
     assert case.metric.signature.endswith(f"|v:{__version__}")
 
@@ -211,7 +212,9 @@ def test_a_sample_and_its_twin_are_judged_as_each_alone(case):
     pair, outputs = replace(case.samples[0], twin=case.samples[1]), case.outputs(case.texts[:2])
     (both,) = judge_all(case.metric, [pair], [outputs[0] + outputs[1]], ())
     own, twin = case.metric.judge(case.samples[:2], outputs)
-    assert both.values == own.values | {of_twin(name): twin.values[name] for name in twin.values}
+    assert both.values == own.values | {
+        str(Score(name, TWINS)): twin.values[name] for name in twin.values
+    }
 
 
 def test_what_a_reference_says_scores_in_full(case):

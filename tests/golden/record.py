@@ -31,15 +31,16 @@ sys.path.insert(0, str(HERE.parent.parent))
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import to_row
+from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.groups import TWINS, name_over
+from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Facts
 from spor_tasks.metrics.likelihood import Likelihood
-from spor_tasks.metrics.scores import metric, metrics_for, with_groups
+from spor_tasks.metrics.scores import metric, metrics_for, over_groups
 from spor_tasks.metrics.tally import Tally
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import prompted, prompts_of
@@ -208,8 +209,8 @@ def judged(each, samples, outputs):
     """Return each score with a digest of what every output adds to it."""
     has_twins = any(sample.twin is not None for sample in samples)
     own = {info.name for info in each.scores}
-    own |= {name_over(name, TWINS) for name in own if has_twins}
-    all_infos = with_groups(each.scores, has_twins=has_twins)
+    own |= {str(Score(name, TWINS)) for name in own if has_twins}
+    all_infos = over_groups(each.scores, (*([TWINS] if has_twins else []), *GROUPS))
     infos = [info for info in all_infos if info.name in own | shown_scores()]
     tally = Tally(infos)
     names = {info.name for info in infos}
@@ -225,7 +226,7 @@ def judged(each, samples, outputs):
 @cache
 def shown_scores():
     """Return the scores of all sets."""
-    return {name for spec in named.available() for name in (*spec.scores, *spec.displayed)}
+    return {str(score) for spec in named.available() for score in (*spec.scores, *spec.displayed)}
 
 
 def _likelihood(sample, number):

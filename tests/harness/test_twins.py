@@ -8,11 +8,12 @@ import pytest
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.contracts import Gap, of_twin
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.sample import Hidden, Orders, Sample, Split, sides
 from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
+from spor_tasks.metrics.groups import TWINS
 from spor_tasks.prompts import exchanged
 from spor_tasks.twins import Untwinned
 from tests.support.scripted import simple
@@ -98,8 +99,8 @@ def spec_of(aspect):
     spec = named.find(aspect, "mini", part=PARTS[aspect])
     return replace(
         spec,
-        scores=(*spec.scores, *map(of_twin, spec.scores)),
-        gaps=tuple(Gap(score, of_twin(score)) for score in spec.reported),
+        scores=(*spec.scores, *(score._replace(group=TWINS) for score in spec.scores)),
+        gaps=tuple(Gap(score, score._replace(group=TWINS)) for score in spec.reported),
     )
 
 
@@ -171,8 +172,8 @@ def test_a_copier_scores_on_twins_as_on_samples(make, aspect):
     result = evaluated(make(aspect), "copy-input")
     (scores,) = result["results"].values()
     for gap in spec_of(aspect).gaps:
-        if f"{gap.score},none" in scores:
-            own, twin = (scores[f"{name},none"] for name in gap)
+        if f"{gap.first},none" in scores:
+            own, twin = (scores[f"{score},none"] for score in gap)
             assert own == pytest.approx(twin, abs=5)
     assert any(name.endswith("_twin,none") for name in scores)
     (samples,) = result["samples"].values()

@@ -10,7 +10,7 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from spor_tasks.core.files import read_rows
 from spor_tasks.metrics.groups import in_groups
-from spor_tasks.metrics.scores import with_groups
+from spor_tasks.metrics.scores import over_groups
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from tests.oracles import totto as slow
 from tests.support.scores import scores_of
@@ -101,7 +101,7 @@ def test_an_output_is_perfect_without_cells_and_with_entities():
 
 def test_a_sample_without_a_half_counts_in_the_overall_scores_only():
     whole = TOTTO.judge_one(sample(ANN), "Ann").values
-    names = [info.name for info in with_groups(TOTTO.scores)]
+    names = [info.name for info in over_groups(TOTTO.scores)]
     assert in_groups(sample(ANN), whole, names) == {}
     half = in_groups(sample(ANN, overlap=False), whole, names)
     assert half == {f"{name}_nonoverlap": each for name, each in whole.items()}

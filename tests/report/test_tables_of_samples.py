@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from spor_tasks import report
+from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import ResultError
 from spor_tasks.report import tables
 from spor_tasks.report.document import SCHEMA, csv_text, json_text, latex, markdown, plain_text
@@ -115,7 +116,7 @@ def test_a_value_alone_is_what_its_score_would_be():
         ("ppl", None, None),
         ("bpb", (0.0, 0), None),
     ):
-        declared = Declared.of(replace(ORDERS, reported=(name,)))
+        declared = Declared.of(replace(ORDERS, reported=(Score(name),)))
         assert alone(declared, name, value) == score
 
 

@@ -2,16 +2,17 @@
 
 import json
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import msgspec
 import pytest
 
 from spor_tasks import report
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.scores import info_of
 from spor_tasks.results import runs
 from spor_tasks.results.facts import Declared
 from tests.support.result_files import edited, write_result
@@ -48,10 +49,17 @@ def write(folder, benchmark, content, **more):
 def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark):
     spec, content = SPECS[benchmark], declared(benchmark)
     found = msgspec.convert(content, Declared)
-    for name in {field.name for field in fields(found)} - {"scores", "about"}:
+    keys = {"scores", "reported", "breakdown", "gaps"}
+    for name in {field.name for field in fields(found)} - {*keys, "about"}:
         assert getattr(found, name) == getattr(spec, name)
-    for name, score in content["scores"].items():
-        info = score_info(name)
+    assert found.displayed == (*map(str, spec.displayed),) == (*found.scores,)
+    for score in spec.displayed:
+        group = "gap" if isinstance(score, Gap) else score.group
+        name = (score.first if isinstance(score, Gap) else score).name
+        before = replace(found, scores={})  # as in results of version 0.2
+        assert found.score(str(score)) == before.score(str(score)) == (name, group)
+    for declared_score in spec.displayed:
+        info, score = info_of(declared_score), content["scores"][str(declared_score)]
         ends = [end if math.isfinite(end) else None for end in (info.low, info.high)]
         assert (score["label"], score["range"]) == (info.label, ends)
         assert score["higher_is_better"] is info.higher_is_better

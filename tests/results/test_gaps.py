@@ -6,21 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spor_tasks.core.contracts import Gap
+from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.scores import info_of, score_of
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO
 from spor_tasks.results import evidence
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import same_samples, with_samples
+from spor_tasks.results.facts import KeyGap
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.runs import collect
 from spor_tasks.results.stats import over_runs
 from tests.support.result_files import declaring, distinct, rows_of, write_rows
 from tests.support.scores import interval
 
-GAP = Gap("chrf", "coverage")
+GAP = KeyGap("chrf", "coverage")
 
 
 @pytest.mark.parametrize(
@@ -41,12 +42,10 @@ def test_columns_have_a_difference(totals, values, gap):
 
 
 def test_what_is_known_of_a_gap_follows_from_its_scores():
-    assert Gap.parse(GAP.name) == GAP
-    assert Gap.parse("chrf") is None
-    info = score_info(GAP.name)
+    info = info_of(Gap(*map(score_of, GAP)))
     assert (info.low, info.high, info.higher_is_better) == (-100, 100, None)
     with pytest.raises(ConfigError):
-        score_info(Gap("chrf", "unheard").name)
+        info_of(Gap(Score("chrf"), Score("unheard")))
 
 
 def test_a_seed_that_is_better_on_both_halves_does_not_widen_their_gap():
@@ -132,12 +131,12 @@ def test_a_prior_on_known_entities_is_seen(prior, tmp_path):
         own = rng.normal(60, 5, 60)
         values = {"parent": own + more, "parent_twin": own + rng.normal(0, 1, 60)}
         write(tmp_path, arm, {name: [*map(float, of)] for name, of in values.items()}, arm=arm)
-    gap = Gap("parent", "parent_twin")
+    gap = KeyGap("parent", "parent_twin")
     runs = runs_in(tmp_path, gap, reported=(*gap,))
     found, problems = comparisons(with_samples(runs)[0])
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap.name)
-    assert score_info(row.metric).label == "PARENT, original − twin"
+    assert row.score.label == "PARENT, original − twin"
     difference = row.difference
     assert difference.value == pytest.approx(prior, abs=0.6)
     assert (difference.interval.low > 0) == (difference.p < 0.01) == (prior > 0)

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.prompts.styles import PROMPT_STYLES
 from spor_tasks.results import runs
-from spor_tasks.results.facts import PromptFacts
+from spor_tasks.results.facts import KeyGap, PromptFacts
 from spor_tasks.results.rows import prompt_in_words
 from tests.support.result_files import UNKNOWN_ARM, result_content, write_result
 from tests.support.strategies import changed
@@ -48,7 +47,7 @@ def test_a_task_of_a_file_becomes_a_run(read):
 
 
 def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read):
-    gap = Gap("totto_parent_nonoverlap", "totto_parent_overlap")
+    gap = KeyGap("totto_parent_nonoverlap", "totto_parent_overlap")
     sets = {"benchmark": "totto", "corpus": "totto", "protocol": "published"}
     run = read(task="totto", aspect="totto", metadata=sets, scores={gap[0]: 30.0, gap[1]: 40.0})
     assert run.scores[gap.name] == -10

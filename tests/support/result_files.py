@@ -11,10 +11,11 @@ from itertools import repeat
 import msgspec
 
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.core.contracts import Gap
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, SetName, Triple
 from spor_tasks.core.weights import digest_weights
-from spor_tasks.metrics.scores import score_info
+from spor_tasks.metrics.scores import score_info, score_of
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
 from spor_tasks.results.facts import Adapter, Declared, Facts, PromptFacts, ScoreFacts
@@ -101,7 +102,10 @@ def result_content(
 def declaring(run, **changes):
     """Return a run as if its task declared other sets or scores."""
     spec = replace(run.spec, **changes)
-    return replace(run, spec=replace(spec, scores={n: ScoreFacts.of(n) for n in spec.displayed}))
+    scores = {key: score_of(key) for key in spec.displayed}
+    scores |= {gap.name: Gap(*map(score_of, gap)) for gap in spec.gaps}
+    facts = {key: ScoreFacts.of(score) for key, score in scores.items()}
+    return replace(run, spec=replace(spec, scores=facts))
 
 
 def means_of(values):

@@ -3,7 +3,7 @@
 from itertools import repeat
 
 from spor_tasks.metrics.groups import in_groups
-from spor_tasks.metrics.scores import with_groups
+from spor_tasks.metrics.scores import over_groups
 from spor_tasks.metrics.tally import Tally
 from spor_tasks.results import stats
 from spor_tasks.results.stats import common
@@ -23,13 +23,13 @@ def predictions_of(metric, inputs):
 
 def values_of(metric, sample, judgement, names=None):
     """Return the values of an output, also of the named scores over its sample's groups."""
-    names = names or [info.name for info in with_groups(metric.scores)]
+    names = names or [info.name for info in over_groups(metric.scores)]
     return {**judgement.values, **in_groups(sample, judgement.values, names)}
 
 
 def scores_of(metric, judgements, samples=None):
     """Return the scores, also over the groups of the samples if these are given."""
-    tally = Tally(with_groups(metric.scores))
+    tally = Tally(over_groups(metric.scores))
     for sample, each in zip(samples or repeat(None), judgements, strict=samples is not None):
         tally.add(values_of(metric, sample, each) if sample else each.values)
     return tally.scores(metric.signature)

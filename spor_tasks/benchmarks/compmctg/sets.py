@@ -13,7 +13,7 @@ from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED, Design
 from spor_tasks.benchmarks.compmctg.splits import Partition
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import Score, SetSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg import reader
@@ -80,11 +80,11 @@ def spec_of(name: SetName) -> SetSpec:
     return replace(spec, breakdown=tuple(_by_aspect(spec.breakdown, aspects)))
 
 
-def _by_aspect(scores: Sequence[str], aspects: Iterable[str]) -> Iterator[str]:
+def _by_aspect(scores: Sequence[Score], aspects: Iterable[str]) -> Iterator[Score]:
     """Yield the scores, and instead of one with ``{aspect}`` that of each aspect."""
     for score in scores:
-        names = aspects if "{aspect}" in score else ("",)
-        yield from (score.format(aspect=each) for each in names)
+        names = aspects if "{aspect}" in score.name else ("",)
+        yield from (score._replace(name=score.name.format(aspect=each)) for each in names)
 
 
 def shipped(name: SetName) -> tuple[Partition, ...]:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from spor_tasks.benchmarks.compmctg import sets, splits
-from spor_tasks.core.contracts import Gap
 from spor_tasks.core.sample import SetName
-from spor_tasks.metrics.groups import HALVES
+from spor_tasks.results.facts import GAP
 from spor_tasks.results.grid import Grid, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import by_metric
@@ -26,19 +25,15 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
 
 def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: after the main score that it is a half of, or at the end."""
-    reported, scores = row.spec.reported, row.spec.displayed
-    whole = row.metric
-    for half in HALVES:
-        whole = whole.removesuffix(f"_{half}")
-    at = reported.index(whole) if whole in reported else len(reported)
-    return at, scores.index(row.metric)
+    reported, (name, group) = row.spec.reported, row.spec.score(row.metric)
+    at = reported.index(name) if name in reported and group != GAP else len(reported)
+    return at, row.spec.displayed.index(row.metric)
 
 
 def _header(row: Comparison) -> str:
-    gap = Gap.parse(row.metric)
-    label = row.spec.scores[gap.score if gap else row.metric].label
-    label = label.replace(", id", ", i.d.").replace(", comp", ", comp.")
-    return f"{label} − i.d." if gap else label
+    name, group = row.spec.score(row.metric)
+    groups = {"id": ", i.d.", "comp": ", comp.", GAP: ", comp. − i.d."}
+    return f"{row.spec.scores[name].label}{groups.get(group, '')}"
 
 
 def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:

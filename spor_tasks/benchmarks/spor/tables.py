@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from spor_tasks.core.contracts import Gap, without_twin
+from spor_tasks.results.facts import GAP
 from spor_tasks.results.grid import Grid, full_title, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import by_metric
@@ -49,12 +49,10 @@ def with_twins(rows: Sequence[Comparison]) -> Iterator[Grid]:
 
 
 def _header_of_twins(row: Comparison) -> str:
-    return "original − twin" if Gap.parse(row.metric) else row.score.label
+    return "original − twin" if row.spec.score(row.metric).group == GAP else row.score.label
 
 
 def _place(row: Comparison) -> tuple[int, int]:
     """Return where a score stands: with its twin's after it, and then the gap."""
-    gap = Gap.parse(row.metric)
-    own = gap.score if gap else without_twin(row.metric) or row.metric
-    scores = row.spec.displayed
-    return scores.index(own), scores.index(row.metric)
+    shown = row.spec.displayed
+    return shown.index(row.spec.score(row.metric).name), shown.index(row.metric)

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from spor_tasks.core.contracts import Gap, SetSpec, of_twin
+from spor_tasks.core.contracts import Gap, SetSpec
 from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.metrics.groups import TWINS
 from spor_tasks.twins import CORPORA, twins_of
 
 PROTOCOL = "twin"
@@ -36,14 +37,14 @@ def with_twins(originals: Iterable[SetSpec]) -> Iterator[SetSpec]:
 
 
 def _of_twins(spec: SetSpec) -> SetSpec:
-    gaps = tuple(Gap(own, of_twin(own)) for own in spec.reported)
+    gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in spec.reported)
     return replace(
         spec,
         name=spec.name._replace(protocol=PROTOCOL),
         task=f"{spec.task}_{PROTOCOL}",
         title=f"{spec.title}, and twins",
         asks=f"{spec.asks} How much lower is the score on twins about invented entities?",
-        scores=(*spec.scores, *map(of_twin, spec.scores)),
+        scores=(*spec.scores, *(score._replace(group=TWINS) for score in spec.scores)),
         reported=tuple(score for gap in gaps for score in gap),
         gaps=gaps,
         outputs=2 * spec.outputs,

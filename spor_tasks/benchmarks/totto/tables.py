@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from spor_tasks.core.contracts import Gap
-from spor_tasks.metrics.groups import group_of
+from spor_tasks.results.facts import GAP
 from spor_tasks.results.grid import Grid, full_title, section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import by_metric
@@ -11,7 +10,6 @@ from spor_tasks.results.tables import by_metric
 _PUBLISHED = ("totto_bleu", "totto_parent")
 _REAL = ("totto_bleu_real", "totto_parent_real")
 _REAL_REFERENCES = "real references"
-_GAP = "gap"
 _FURTHER: tuple[str, ...] = ()  # all scores that no other table has
 _TABLES = (
     ("", "references padded to three, as published", _PUBLISHED),
@@ -45,32 +43,24 @@ def _tables(
     """Yield tables in which halves and their gap follow the score of all samples."""
     ordered = sorted(rows, key=_place)
     for name, about, scores in _TABLES:
-        if part := [row for row in ordered if _scores_of_table(row.metric) == scores]:
+        if part := [row for row in ordered if _scores_of_table(row) == scores]:
             yield by_metric(_named(title, name), part, header, _about(about, part))
 
 
 def _place(row: Comparison) -> tuple[int, int]:
     scores = row.spec.displayed
-    return scores.index(_split(row.metric)[0]), scores.index(row.metric)
+    return scores.index(row.spec.score(row.metric).name), scores.index(row.metric)
 
 
-def _scores_of_table(metric: str) -> tuple[str, ...]:
-    score, _ = _split(metric)
-    return next((scores for _, _, scores in _TABLES if score in scores), _FURTHER)
-
-
-def _split(metric: str) -> tuple[str, str]:
-    """Return the score that a metric is about, and its group of samples; a gap is one too."""
-    if gap := Gap.parse(metric):
-        return _split(gap.score)[0], _GAP
-    score, group = group_of(metric) or (metric, "")
-    return score, "non-overlap" if group == "nonoverlap" else group
+def _scores_of_table(row: Comparison) -> tuple[str, ...]:
+    name = row.spec.score(row.metric).name
+    return next((scores for _, _, scores in _TABLES if name in scores), _FURTHER)
 
 
 def _header(row: Comparison) -> str:
-    score, group = _split(row.metric)
-    label = row.spec.scores[score].label.removesuffix(f", {_REAL_REFERENCES}")
-    return _named(label, group)
+    name, group = row.spec.score(row.metric)
+    label = row.spec.scores[name].label.removesuffix(f", {_REAL_REFERENCES}")
+    return _named(label, "non-overlap" if group == "nonoverlap" else group)
 
 
 def _named(*parts: str) -> str:
@@ -80,7 +70,7 @@ def _named(*parts: str) -> str:
 def _about(about: str, rows: Sequence[Comparison]) -> Iterator[str]:
     """Yield a word on the references, the gap and the published rows."""
     yield about
-    if any(_split(row.metric)[1] == _GAP for row in rows):
+    if any(row.spec.score(row.metric).group == GAP for row in rows):
         yield "gap: non-overlap − overlap"
     if any(row.published for row in rows):
         yield "ours of the development set, the published rows of the hidden test set"

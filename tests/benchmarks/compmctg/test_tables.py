@@ -16,6 +16,7 @@ from spor_tasks.report.document import Document, plain_text
 from spor_tasks.report.plots import draw
 from spor_tasks.results.comparisons import comparisons
 from spor_tasks.results.evidence import resampled
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.runs import Run
@@ -48,6 +49,11 @@ def halves(seen, comp, gap=0):
     }
 
 
+def adapter(seed):
+    facts = {"arm_sha256": None, "adapter_sha256": "a" * 64, "base_model": None}
+    return Adapter(arm="train", seed=seed, **facts)
+
+
 def run(spec, scores, *, model="base", seed=0, n=10):
     """Return a run, untuned without a seed; its samples have its score or that of their half."""
     result = Run(
@@ -56,9 +62,9 @@ def run(spec, scores, *, model="base", seed=0, n=10):
         task=spec.task,
         comparison=f"{spec.task} {spec.part_title or ''}".strip(),
         variant="",
-        spec=spec,
+        spec=Declared.of(spec),
         model=model,
-        adapter=None if seed is None else Adapter("train", None, seed, "a" * 64, None),
+        adapter=None if seed is None else adapter(seed),
         shown_arm=None,
         scores=scores,
         n=n,
