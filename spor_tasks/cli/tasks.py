@@ -150,12 +150,12 @@ def print_list(options: argparse.Namespace) -> None:
 
 
 def _description(file: "TaskFile") -> str:
-    metadata = file.content["metadata"]
-    words = [metadata.get(key) for key in ("aspect", "corpus", "part", "protocol")]
-    if "icl_arm" in metadata:
-        words.append(f"shown {metadata['icl_arm']}")
-    if file.decoding:
-        words.append(f"{file.decoding.removeprefix('beam')} beams")
+    sets = file.sets
+    words = [sets.aspect, sets.corpus, sets.part, sets.protocol]
+    if sets.icl_arm:
+        words.append(f"shown {sets.icl_arm}")
+    if sets.decoding:
+        words.append(f"{sets.decoding.removeprefix('beam')} beams")
     return ", ".join(dict.fromkeys(word for word in words if word))
 
 
@@ -191,11 +191,10 @@ def print_task(options: argparse.Namespace) -> None:
         print(*(each.name for each in (file, *more)), sep="\n")
         then("spor", "tasks", "show", file.name)
         return
-    metadata, shots = file.content["metadata"], file.content.get("num_fewshot", 0)
-    sets = plan.read(metadata).set
+    sets, shots = file.sets, file.shots
     spec, shown = sets.found.find(sets.name), sets.icl_arm
     untuned = " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.in_context else None
-    decoding = f"with {file.decoding.removeprefix('beam')} beams" if file.decoding else "greedily"
+    decoding = f"with {sets.decoding.removeprefix('beam')} beams" if sets.decoding else "greedily"
     about = {
         "sets": f"{spec.title}, {spec.part_title}" if spec.part_title else spec.title,
         "asks": spec.asks,

@@ -108,15 +108,17 @@ def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool
 
     Tasks with beams suit no baseline, nor do those that ask for likelihoods.
     """
-    metadata = file.content["metadata"]
-    if file.decoding or file.asks_likelihoods:
+    sets = file.sets
+    if sets.decoding or file.asks_likelihoods:
         return False
-    if held_out or baseline.looks_at == "reference":
-        sets = plan.read(metadata).set  # samples that hide something have no reference
-        if all(len(sample.references) < 2 for sample in plan.load(sets).test.samples):
-            return False
-    shows = "icl_arm" in metadata
-    return baseline.looks_at == "input" or shows == (baseline.looks_at == "demonstrations")
+    # Samples that hide something have no reference.
+    if (held_out or baseline.looks_at == "reference") and all(
+        len(sample.references) < 2 for sample in plan.load(sets).test.samples
+    ):
+        return False
+    if baseline.looks_at == "input":
+        return True
+    return (sets.icl_arm is not None) == (baseline.looks_at == "demonstrations")
 
 
 def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments]:
@@ -125,8 +127,7 @@ def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments
     if baseline.looks_at != "training":
         yield model
         return
-    sets = plan.read(file.content["metadata"]).set
-    spec = sets.found.find(sets.name)
+    spec = file.sets.found.find(file.sets.name)
     for arm in spec.arms:
         for split in spec.splits or (None,):
             yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
@@ -185,7 +186,7 @@ def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping
     """Return the samples of an arm by id; a task's own arm of demonstrations has precedence."""
     (file,) = task_files.expand([task])
     settings = {"fewshot_arm": arm, "split": split}
-    planned = plan.resolve(plan.read(file.content["metadata"] | settings))
+    planned = plan.resolve(plan.read({**file.metadata, **settings}))
     return {sample.id: sample for sample in cast("Split", planned.fewshot_arm).samples}
 
 

@@ -38,7 +38,7 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
     if all(map(task_files.matching, ([name] for name in names))):  # others have their own metadata
         plan.check_names(settings.metadata.keys() - settings.model_args.keys(), are_ours=True)
     check_limit(settings.limit)
-    in_context = [task.name for task in tasks if "icl_arm" in task.content["metadata"]]
+    in_context = [task.name for task in tasks if task.sets.icl_arm]
     shots: Any = settings.num_fewshot
     if isinstance(shots, int) and shots < bool(in_context):
         raise ConfigError(
@@ -87,7 +87,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     hints: list[str | None] = []
     notes: set[str] = set()
     for task in tasks:
-        of_task = plan.read(task.content["metadata"] | metadata)
+        of_task = plan.read({**task.metadata, **metadata})
         planned = plan.resolve(of_task)
         plan.check_shots(planned, settings.num_fewshot)
         notes.update(planned.warnings)
@@ -128,7 +128,7 @@ def _check_abilities(
     """Refuse what the type of model cannot do, at which lm-eval would fail late or never."""
     abilities = backend(settings.model)
     has_beams = settings.gen_kwargs.get("num_beams", 1) != 1
-    searching = next((task.name for task in tasks if has_beams or task.decoding), None)
+    searching = next((task.name for task in tasks if has_beams or task.sets.decoding), None)
     asking = next((task.name for task in tasks if task.asks_likelihoods), None)
     has_tokenizer = str(arguments.get("tokenizer_backend", "")).lower() != "none"
     wrong = arguments.keys() & {*checkpoints.ADAPTERS} - {abilities.adapter}

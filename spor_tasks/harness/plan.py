@@ -8,57 +8,17 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.core.contracts import Sets as Benchmark
 from spor_tasks.core.contracts import SetSpec, Splits
 from spor_tasks.core.digests import split_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import own
+from spor_tasks.harness.task_files import Sets
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from spor_tasks.models import checkpoints
 from spor_tasks.models.checkpoints import Checkpoint
-from spor_tasks.results.facts import FIRST_BENCHMARK
-
-
-class Sets(msgspec.Struct, frozen=True, kw_only=True):
-    """The sets that a task is about, as its file says."""
-
-    benchmark: str = FIRST_BENCHMARK
-    aspect: str
-    corpus: str
-    protocol: str
-    part: str | None = None
-    icl_arm: str | None = None
-    """The arm that a task for untuned models shows demonstrations of."""
-    test_sha256: str | None = None
-    """The digest of the test set that the task was made for."""
-    own_corpus: Mapping[str, Any] | None = None
-    """The corpus of one's own that the sets are built from (:mod:`spor_tasks.harness.own`)."""
-    config_source: Any = None
-    """The task's file, where lm-eval says it."""
-
-    @property
-    def name(self) -> SetName:
-        """The name of the sets."""
-        return SetName(self.aspect, self.corpus, self.protocol, self.part)
-
-    @property
-    def found(self) -> Benchmark:
-        """The benchmark that has the sets.
-
-        Raises:
-            ConfigError: it is unknown.
-        """
-        found: Benchmark = registry().get("benchmark", self.benchmark)
-        return found
-
-    @property
-    def has_splits(self) -> bool:
-        """Whether answers are read under splits."""
-        return hasattr(self.found, "read_under")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,18 +1,22 @@
 """The task files: their content, the names of tasks and tags, and lm-eval's manager of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import yaml
 
+from spor_tasks.core.contracts import Sets as Benchmark
 from spor_tasks.core.contracts import SetSpec
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import LONGEST_NAME
+from spor_tasks.core.registry import registry
 from spor_tasks.core.removed import why_removed
+from spor_tasks.core.sample import SetName
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -32,41 +36,85 @@ LONGEST_TASK = LONGEST_NAME - len("samples__2026-01-01T00-00-00.000000.jsonl")
 """The longest name of a task, in bytes, that lm-eval can name a file of samples after."""
 
 
+class Sets(msgspec.Struct, frozen=True, kw_only=True):
+    """The sets that a task is about, as its file says."""
+
+    benchmark: str = "spor"
+    """That of its first tasks if it has none."""
+    aspect: str
+    corpus: str
+    protocol: str
+    part: str | None = None
+    version: float = 1.0
+    decoding: str | None = None
+    """How the task decodes; None if greedily."""
+    icl_arm: str | None = None
+    """The arm that a task for untuned models shows demonstrations of."""
+    test_sha256: str | None = None
+    """The digest of the test set that the task was made for."""
+    own_corpus: Mapping[str, Any] | None = None
+    """The corpus of one's own that the sets are built from (:mod:`spor_tasks.harness.own`)."""
+    config_source: Any = None
+    """The task's file, where lm-eval says it."""
+
+    @property
+    def name(self) -> SetName:
+        """The name of the sets."""
+        return SetName(self.aspect, self.corpus, self.protocol, self.part)
+
+    @property
+    def found(self) -> Benchmark:
+        """The benchmark that has the sets.
+
+        Raises:
+            ConfigError: it is unknown.
+        """
+        found: Benchmark = registry().get("benchmark", self.benchmark)
+        return found
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether answers are read under splits."""
+        return hasattr(self.found, "read_under")
+
+
 class TaskFile(NamedTuple):
     """A task, and its file."""
 
     name: str
     path: Path
-    content: dict[str, Any]
-
-    @property
-    def decoding(self) -> str | None:
-        """How a task decodes; None if greedily."""
-        decoding: str | None = self.content["metadata"].get("decoding")
-        return decoding
+    sets: Sets
+    metadata: Mapping[str, Any]
+    template: Path
+    """The file that it includes first."""
+    shots: int
+    """The number of demonstrations, at most."""
+    tags: tuple[str, ...]
+    """The names that stand for this task and others."""
 
     @property
     def asks_likelihoods(self) -> bool:
         """True if it asks how likely given texts are."""
-        included = self.content["include"]
-        template = included if isinstance(included, str) else included[0]
-        return bool(_template(self.path.parent / template)["output_type"] == "loglikelihood")
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """The names that stand for this task and others."""
-        return tuple(self.content.get("tag", ()))
+        return bool(_template(self.template)["output_type"] == "loglikelihood")
 
 
 @cache  # files do not change during a run, and names are looked up often
 def files() -> tuple[TaskFile, ...]:
     """Return the file of every task, sorted by name, without importing lm-eval."""
-    contents = {path: _content(path) for path in FOLDER.rglob("*.yaml")}
-    return tuple(
-        sorted(
-            (TaskFile(content["task"], path, content) for path, content in contents.items()),
-            key=attrgetter("name"),
-        )
+    return tuple(sorted(map(_read, FOLDER.rglob("*.yaml")), key=attrgetter("name")))
+
+
+def _read(path: Path) -> TaskFile:
+    content = _content(path)
+    included = content["include"]
+    return TaskFile(
+        name=content["task"],
+        path=path,
+        sets=msgspec.convert(content["metadata"], Sets),
+        metadata=content["metadata"],
+        template=path.parent / (included if isinstance(included, str) else included[0]),
+        shots=content.get("num_fewshot", 0),
+        tags=tuple(content.get("tag", ())),
     )
 
 

@@ -9,7 +9,6 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.harness import task_files
-from spor_tasks.harness.plan import read
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import SampleFile
@@ -52,7 +51,7 @@ def contradiction(result: Run) -> str | None:
             f"{benchmark} {name}: left out"
         )
     sha256 = result.signature["test_sha256"]
-    expected = ours.content["metadata"].get("test_sha256")
+    expected = ours.sets.test_sha256
     if expected and sha256 != expected:
         return (
             f"claims the test set {sha256[:_LENGTH]}…, but version {_major(_version(ours))} of "
@@ -106,9 +105,8 @@ def _shipped() -> tuple[Mapping[str, TaskFile], Mapping[_Sets, TaskFile]]:
 
 
 def _version(file: TaskFile) -> str:
-    return str(file.content["metadata"]["version"])
+    return str(file.sets.version)
 
 
 def _sets(file: TaskFile) -> _Sets:
-    sets = read(file.content["metadata"]).set
-    return sets.benchmark, sets.name
+    return file.sets.benchmark, file.sets.name

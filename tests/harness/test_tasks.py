@@ -107,7 +107,7 @@ def test_the_first_of_several_references_is_held_out():
 
 def test_a_task_file_without_a_benchmark_is_of_spor():
     (file,) = task_files.expand([MINI])
-    metadata = {key: value for key, value in file.content["metadata"].items() if key != "benchmark"}
+    metadata = {key: value for key, value in file.metadata.items() if key != "benchmark"}
     found = plan.resolve(plan.read(metadata))
     assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
 
@@ -295,7 +295,7 @@ def test_a_chat_template_has_all_turns_and_no_reasoning_by_default(
 )
 def test_a_result_counts_the_covered_samples(name, shots, metric, kind, checkpoint):
     (file,) = task_files.expand([name])
-    sets = [file.content["metadata"].get(key) for key in ("aspect", "corpus", "part")]
+    sets = [file.metadata.get(key) for key in ("aspect", "corpus", "part")]
     pair = named.load(sets[0], sets[1], part=sets[2])
     arm = [each.name for each in pair.arms].index(name.rpartition("_")[2])
     prompted = documents.chosen(pair, shots or 8)

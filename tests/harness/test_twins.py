@@ -86,8 +86,8 @@ def make(monkeypatch):
         name = spec_of(aspect).task_name(arm)
         (file,) = task_files.expand([name])
         template = task_files._template(task_files.TEMPLATES / "_base")
-        metadata = file.content["metadata"] | {"test_sha256": None} | settings
-        content = {key: file.content[key] for key in ("num_fewshot",) if arm}
+        metadata = {**file.metadata, "test_sha256": None, **settings}
+        content = {"num_fewshot": file.shots} if arm else {}
         return SporTask({**template, **content, "task": f"{name}_twin", "metadata": metadata})
 
     yield made

@@ -173,7 +173,7 @@ def test_a_twin_has_demonstrations_of_its_own(tmp_path):
 def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path):
     """Signatures say so; samples are those that have several references."""
     out = tmp_path / "out.jsonl"
-    sets = plan.read(task_files.expand([TASK])[0].content["metadata"]).set
+    sets = task_files.expand([TASK])[0].sets
     several = [each for each in plan.load(sets).test.samples if len(each.references) > 1][:30]
     for baseline in ("reference", "copy-input"):
         settings = {"folder": tmp_path / baseline, "held_out": baseline == "copy-input"}

@@ -43,5 +43,5 @@ def write_run(folder, spec, outputs, arm, gap):
     samples = (replace(asked, id=str(number)) for number in range(12))
     about = {"task": spec.task, "aspect": spec.name.aspect, "part": spec.name.part, "arm": arm}
     rows = rows_of(samples, [outputs] * 12, [logged] * 12)
-    metadata = file.content["metadata"]
+    metadata = file.metadata
     return write_rows(folder / f"results_{arm}.json", rows, metadata=metadata, **about)

@@ -217,7 +217,7 @@ def _results(cell: Cell) -> dict[str, Path]:
 
 @cache
 def _task_metadata() -> Mapping[str, Any]:
-    return {file.name: file.content["metadata"] for file in task_files.files()}
+    return {file.name: file.metadata for file in task_files.files()}
 
 
 @cache
