@@ -12,7 +12,7 @@ from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
 from spor_tasks.text.normalize import display
 
-Count: TypeAlias = int | float | tuple[int, ...]
+Counted: TypeAlias = int | float | tuple[int, ...]
 """A tuple has one number for each arm, in their order."""
 
 
@@ -35,7 +35,7 @@ class Violation(NamedTuple):
 class CheckResult(NamedTuple):
     """The counts of sets by name, the requirements that do not hold, and further warnings."""
 
-    counts: Mapping[str, Count]
+    counts: Mapping[str, Counted]
     violations: tuple[Violation, ...]
     warnings: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     missing = [atoms - of_arm.keys() for of_arm in occurrences]
     copies = _copies(pair)
     balance = _Balance.of(occurrences, limit)
-    counts: dict[str, Count] = {
+    counts: dict[str, Counted] = {
         "missing_atoms": tuple(len(units) for units in missing),
         "test_samples_shown": tuple(len(samples) for samples in copies.values()),
         "pairs_in_atom": len(revealed),
@@ -181,7 +181,7 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
     missing = [_distinct_units(test) - of_arm.keys() for of_arm in occurrences]
     copies = _copies(pair)
     balance = _Balance.of(occurrences, limit)
-    counts: dict[str, Count] = {
+    counts: dict[str, Counted] = {
         "threshold": n,
         "short_in_test": len(short),
         "long_in_invisible": len(long_invisible),

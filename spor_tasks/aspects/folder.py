@@ -79,7 +79,7 @@ def read_sets(folder: Path) -> SplitPair:
     return SplitPair(SetName(read.aspect, read.corpus, read.protocol, read.part), tuple(arms), test)
 
 
-class _File(msgspec.Struct):
+class _SetFile(msgspec.Struct):
     sha256: str
 
 
@@ -89,7 +89,7 @@ class _Manifest(msgspec.Struct):
     corpus: str
     protocol: str
     part: str | None
-    files: dict[str, _File]
+    files: dict[str, _SetFile]
 
 
 def _file(name: str) -> str:

@@ -21,7 +21,7 @@ MOST_PAIRS = 2_000_000
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 
-class Numbers:
+class UnitNumbers:
     """Samples by their units: ``units[i]`` are the numbers of the units of sample i.
 
     ``of_unit`` numbers the units by first appearance; ``sizes[i]`` is the number of units of a

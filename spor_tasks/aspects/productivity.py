@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
-from spor_tasks.aspects.numbers import LIMIT, Ints, Numbers, divergence
+from spor_tasks.aspects.numbers import LIMIT, Ints, UnitNumbers, divergence
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 
@@ -35,11 +35,13 @@ def threshold_of(part: str | None) -> int:
     return int(part[1:])
 
 
-Choose: TypeAlias = Callable[[Numbers, Sequence[Sample], int, float], list[int]]
+Choose: TypeAlias = Callable[[UnitNumbers, Sequence[Sample], int, float], list[int]]
 """Returns which samples of a pool are in Visible: of the pool, test samples, N and the limit."""
 
 
-def exchanged(pool: Numbers, tests: Sequence[Sample], threshold: int, limit: float) -> list[int]:
+def exchanged(
+    pool: UnitNumbers, tests: Sequence[Sample], threshold: int, limit: float
+) -> list[int]:
     """Return a Visible with many units in long samples and with every unit of the test samples."""
     return _Exchange(pool, tests, threshold, limit).run()
 
@@ -87,7 +89,7 @@ def build(
             f"most {n} units: {nearest}",
             remedy="Use another threshold or a larger corpus.",
         )
-    numbers = Numbers([sample.units for sample in pool])
+    numbers = UnitNumbers([sample.units for sample in pool])
     visible = [pool[index] for index in choose(numbers, testable, n, limit)]
     tested = _with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
@@ -132,7 +134,7 @@ class _Exchange:
     """
 
     def __init__(
-        self, pool: Numbers, tests: Sequence[Sample], threshold: int, limit: float
+        self, pool: UnitNumbers, tests: Sequence[Sample], threshold: int, limit: float
     ) -> None:
         self._pool = pool
         self._limit = limit

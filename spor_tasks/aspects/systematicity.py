@@ -16,7 +16,7 @@ from spor_tasks.aspects.arms import strict_sets
 from spor_tasks.aspects.numbers import (
     LIMIT,
     Ints,
-    Numbers,
+    UnitNumbers,
     divergence,
     require_few_pairs,
     sort,
@@ -144,7 +144,7 @@ def _combination(
     held = [sample & atoms for sample in units]
     paired = _members(reduce(operator.or_, (overlaps.with_two(units[x]) for x in test)))
     blocked = np.array(sorted(paired - atom - test), np.int64)
-    numbers = Numbers(held)
+    numbers = UnitNumbers(held)
     replaceable = np.array(sorted(atom), np.int64)
     before = after = numbers.counts(replaceable)
     combination = set(atom)
@@ -161,7 +161,9 @@ def _combination(
     return combination
 
 
-def _cluster(numbers: Numbers, x: int, replaceable: Ints, counts: Ints) -> tuple[list[int], Ints]:
+def _cluster(
+    numbers: UnitNumbers, x: int, replaceable: Ints, counts: Ints
+) -> tuple[list[int], Ints]:
     """Return samples to remove in exchange for ``x``, and the counts of units after the exchange.
 
     They are taken in order. Together they have as many atoms as ``x``, and no atom loses its last

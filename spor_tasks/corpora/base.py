@@ -34,37 +34,43 @@ _Folder: TypeAlias = Path | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """A corpus by name: its samples and their prompts.
-
-    ``parts`` returns the samples by part, equal in each call: ``train``, ``test``, and others. Its
-    argument is the folder of the corpus's files, by default that of :mod:`.sources`; it raises a
-    CorpusError if a file is missing or is not the published one. ``linearize`` returns the whole
-    prompt of a sample, with the units in its order; it depends on units and context alone, and
-    raises a ConfigError if the style is unknown.
-
-    The other fields are optional. ``units`` is what a unit is: a fact that a text should state, a
-    highlighted cell, a column of a table that a text is about, or an attribute that it should have.
-    ``read_all`` returns every sample of the sources in a fixed
-    order, if these are not the training, test and validation part. If prompts with demonstrations
-    have other words, ``preamble`` returns the text before the demonstrations, and ``example`` the
-    prompt of a sample among them. Three fields read outputs in a published form.
-    ``read_outputs(json, place)`` returns the rows of a JSON file. ``read_labelled(rows, path)``
-    returns labelled texts; its path may be None. ``read_references(path)`` returns the place and
-    the sample of each line of plain texts. ``attributes`` has each attribute, by the letters of its
-    names, of a corpus with no others (:mod:`.slots`).
-    """
+    """A corpus by name: its samples and their prompts; the fields after these are optional."""
 
     name: str
     parts: Callable[[_Folder], Mapping[str, Sequence[Sample]]]
+    """Returns the samples by part, equal in each call: ``train``, ``test``, and others.
+
+    Its argument is the folder of the corpus's files, by default that of :mod:`.sources`. It raises
+    a CorpusError if a file is missing or is not the published one.
+    """
     linearize: Callable[[Sample, Style], str]
+    """Returns the whole prompt of a sample, with the units in its order.
+
+    It depends on units and context alone, and raises a ConfigError if the style is unknown.
+    """
     units: UnitKind = "facts"
+    """The meaning of a unit.
+
+    It is a fact that a text should state, a highlighted cell, a column of a table that a text is
+    about, or an attribute that it should have.
+    """
     read_all: Callable[[_Folder], Sequence[Sample]] | None = None
+    """Returns every sample of the sources in a fixed order.
+
+    By default that is the training, test and validation part.
+    """
     preamble: Callable[[Style], str] = lambda _: ""
+    """Returns the text before demonstrations."""
     example: Callable[[Sample, Style], str] | None = None
+    """Returns the prompt of a sample among demonstrations, if that has other words."""
     read_outputs: Callable[[Any, str], Rows] | None = None
+    """Returns the rows of outputs in a JSON file in a published form: of its content and place."""
     read_labelled: Callable[[Rows, _Folder], Iterator[LabelledRow]] | None = None
+    """Returns labelled texts in a published form; the path of a split may be None."""
     read_references: Callable[[_Folder], Iterator[tuple[str, Sample]]] | None = None
+    """Returns the place and the sample of each line of plain texts."""
     attributes: Mapping[str, str] = field(default_factory=dict)
+    """Each attribute, by the letters of its names, of a corpus with no others (:mod:`.slots`)."""
 
     def part(self, name: str, folder: _Folder = None) -> Sequence[Sample]:
         """Return the samples of a part."""

@@ -30,7 +30,7 @@ DECIMALS = 4
 """What differs beyond these depends on the machine and on the size of the batches."""
 
 
-class Model(Protocol):
+class JudgeModel(Protocol):
     """A model that predicts for each input; each metric has its own inputs and predictions."""
 
     @property
@@ -57,7 +57,7 @@ class Learned(Metric):
     settings: ClassVar[Sequence[str]] = ()
     """Further parts of its signature."""
 
-    model: Model | None = None
+    model: JudgeModel | None = None
 
     @property
     def signature(self) -> str:
@@ -276,7 +276,7 @@ TEXT_PERPLEXITY = TextPerplexity()
 # --- What `--metadata` switches on ----------------------------------------------------------------
 
 
-class Loader(NamedTuple):
+class JudgeLoader(NamedTuple):
     """A function that loads a metric, and its settings, the first of which switches it on."""
 
     target: str
@@ -286,13 +286,13 @@ class Loader(NamedTuple):
 _MACHINE = ("device", "batch_size")
 _CLASSIFIER = ("model", "label", *_MACHINE)
 _JUDGES = "spor_tasks.metrics.judges.judges"
-LOADERS: Mapping[str, Loader] = {
-    "facts": Loader(f"{_JUDGES}:facts", _CLASSIFIER),
-    "nli": Loader(f"{_JUDGES}:nli_acc", _CLASSIFIER),
-    "sp": Loader("spor_tasks.metrics.sp_acc:load", ("ranker",)),
-    "bleurt": Loader(f"{_JUDGES}:bleurt", ("model", *_MACHINE)),
-    "aspects": Loader(f"{_JUDGES}:attributes", ("classifiers", *_MACHINE)),
-    "ppl": Loader(f"{_JUDGES}:perplexity", ("model", *_MACHINE)),
+LOADERS: Mapping[str, JudgeLoader] = {
+    "facts": JudgeLoader(f"{_JUDGES}:facts", _CLASSIFIER),
+    "nli": JudgeLoader(f"{_JUDGES}:nli_acc", _CLASSIFIER),
+    "sp": JudgeLoader("spor_tasks.metrics.sp_acc:load", ("ranker",)),
+    "bleurt": JudgeLoader(f"{_JUDGES}:bleurt", ("model", *_MACHINE)),
+    "aspects": JudgeLoader(f"{_JUDGES}:attributes", ("classifiers", *_MACHINE)),
+    "ppl": JudgeLoader(f"{_JUDGES}:perplexity", ("model", *_MACHINE)),
 }
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 
@@ -321,7 +321,7 @@ def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric]:
     return metrics
 
 
-def _settings(metadata: Mapping[str, Any], prefix: str, loader: Loader) -> dict[str, Any]:
+def _settings(metadata: Mapping[str, Any], prefix: str, loader: JudgeLoader) -> dict[str, Any]:
     settings = {
         key.removeprefix(prefix): value for key, value in metadata.items() if key.startswith(prefix)
     }

@@ -27,7 +27,7 @@ class _TableSamples(NamedTuple):
     samples: list[int]
 
 
-class _Headers:
+class _TablesByHeader:
     """Tables by their headers."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
@@ -75,7 +75,7 @@ def similar_tables(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ..
         CorpusError: a table is malformed.
     """
     samples = arm.samples
-    headers = _Headers(samples)
+    headers = _TablesByHeader(samples)
     if not headers.tables:
         raise SplitError(f"{arm.name} has no sample with a table")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spor_tasks.aspects import check, systematicity
 from spor_tasks.aspects.search import ROUNDS
 from spor_tasks.aspects.search import systematicity as search
-from spor_tasks.aspects.search.sets import SCALE, Pool, Sets
+from spor_tasks.aspects.search.sets import SCALE, SearchPool, SearchSets
 from spor_tasks.aspects.systematicity import Overlaps, build
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
@@ -226,7 +226,7 @@ def everything(sets):
 
 @given(pools(always=["ab"]), st.integers(0, 1_000))
 def test_counts_are_right_after_moves_and_a_move_back(samples, seed):
-    rng, sets = random.Random(seed), Sets(Pool(samples))
+    rng, sets = random.Random(seed), SearchSets(SearchPool(samples))
     for _ in range(12):
         make_a_move(sets, rng)
         sets.settle()

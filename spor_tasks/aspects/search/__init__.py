@@ -18,7 +18,7 @@ from spor_tasks.aspects.search.annealing import (
     choose_test_set,
     gaps,
 )
-from spor_tasks.aspects.search.sets import Pool, Sets
+from spor_tasks.aspects.search.sets import SearchPool, SearchSets
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SplitPair
 
@@ -124,11 +124,11 @@ def _rounds(
     samples: Sequence[Sample], plan: Iterable[tuple[int, int]], seed: int
 ) -> Iterator[tuple[int, Searched | None]]:
     """Yield, many times in each round, the moves made since the last time and the best sets."""
-    pool, best = Pool(samples), None
+    pool, best = SearchPool(samples), None
     floors = _ATOM_FLOOR * pool.samples, _PAIR_FLOOR * pool.samples
     aims = floors[0] * _MARGIN, floors[1] * _MARGIN
     for number, (moves, combination_moves) in enumerate(plan if pool.with_pair else ()):
-        sets, rng = Sets(pool), random.Random(f"{seed}:{number}")
+        sets, rng = SearchSets(pool), random.Random(f"{seed}:{number}")
         test_set = choose_test_set(sets, aims, moves, rng)
         combination = choose_combination(sets, combination_moves, rng)
         for steps in chain(test_set, combination):
@@ -142,7 +142,7 @@ def _rounds(
         yield 0, best
 
 
-def _pair(samples: Sequence[Sample], sets: Sets) -> SplitPair:
+def _pair(samples: Sequence[Sample], sets: SearchSets) -> SplitPair:
     """Return the sets as samples, in the order of the pool."""
 
     def chosen(copies: Iterable[int]) -> list[Sample]:

@@ -14,7 +14,7 @@ from math import fsum, sqrt
 from typing import TypeAlias
 
 from spor_tasks.aspects.numbers import LIMIT
-from spor_tasks.aspects.search.sets import SCALE, Sets
+from spor_tasks.aspects.search.sets import SCALE, SearchSets
 
 _STAGES = 1000
 """Stages of an annealing: prices adapt and the threshold sinks after each."""
@@ -62,7 +62,7 @@ Aims: TypeAlias = tuple[float, float]
 """The least samples of Atom, and the least occurrences of test pairs in Combination."""
 
 
-def gaps(sets: Sets, aims: Aims) -> tuple[float, ...]:
+def gaps(sets: SearchSets, aims: Aims) -> tuple[float, ...]:
     """Return by how much the sets fall short; zero or less if they do not.
 
     The result has samples of Atom, test pairs in Combination, the affinity for the divergence
@@ -86,7 +86,7 @@ class Goal:
     A gap costs max(0, price + stiffness · gap)² / (2 · stiffness).
     """
 
-    sets: Sets
+    sets: SearchSets
     value: Callable[[], int]
     gaps: Callable[[], Sequence[float]]
     stiffness: Sequence[float]
@@ -115,7 +115,7 @@ class Walk:
     A fall by at most ``threshold`` is accepted.
     """
 
-    def __init__(self, sets: Sets, goal: Callable[[], float], rng: random.Random) -> None:
+    def __init__(self, sets: SearchSets, goal: Callable[[], float], rng: random.Random) -> None:
         self._sets, self._goal = sets, goal
         self.random = rng.random  # the only method whose numbers Python promises never to change
         self._items = range(len(sets.pool.units))
@@ -201,7 +201,7 @@ class Walk:
         return item, chosen + (1 if more else -1)
 
 
-def choose_test_set(sets: Sets, aims: Aims, moves: int, rng: random.Random) -> Iterator[int]:
+def choose_test_set(sets: SearchSets, aims: Aims, moves: int, rng: random.Random) -> Iterator[int]:
     """Search for the most test units with which both arms can still reach their aims.
 
     Combination is chosen roughly along the way; :func:`choose_combination` makes it exact. The
@@ -230,7 +230,7 @@ def choose_test_set(sets: Sets, aims: Aims, moves: int, rng: random.Random) -> I
     yield from walk.anneal(move, goal, moves, _TEST_HEAT * sqrt(reach))
 
 
-def choose_combination(sets: Sets, moves: int, rng: random.Random) -> Iterator[int]:
+def choose_combination(sets: SearchSets, moves: int, rng: random.Random) -> Iterator[int]:
     """Search for the most test pairs in Combination; the test set stays as it is.
 
     Every atom must occur in Combination, atoms must occur as often as in Atom, and the divergence

@@ -16,7 +16,7 @@ SCALE = 1 << 20
 _NO_ATOM = (0, 0, 0, False, False)
 
 
-class Pool:
+class SearchPool:
     """The samples as numbers.
 
     Samples with equal units always enter the test set and Atom together, so one *item* stands for
@@ -62,7 +62,7 @@ def _holders(parts: Iterable[Iterable[int]], number: int) -> list[list[int]]:
     return holders
 
 
-class Sets:
+class SearchSets:
     """A test set, the largest Atom that goes with it, and a choice of Combination.
 
     Two things are decided: which pairs are *allowed* in test samples, and how many copies of each
@@ -74,7 +74,7 @@ class Sets:
     a total. Totals count samples, that is, all copies of an item.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: SearchPool) -> None:
         items, units, pairs = (len(part) for part in (pool.units, pool.with_unit, pool.with_pair))
         self.pool = pool
         # By pair: whether test samples may have it, and the items of the test set that have it.

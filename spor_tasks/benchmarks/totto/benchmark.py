@@ -15,7 +15,7 @@ from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
-from spor_tasks.corpora.totto.linearize import Variant, in_variant
+from spor_tasks.corpora.totto.linearize import TableInput, in_variant
 from spor_tasks.results.grid import Grid
 from spor_tasks.results.rows import Comparison
 
@@ -39,7 +39,7 @@ class ToTTo(DeclaredSets):
 
         The training set is changed as it is read: it may not fit in memory.
         """
-        variant = cast("Variant", name.part or "subtable_metadata")
+        variant = cast("TableInput", name.part or "subtable_metadata")
         change = partial(in_variant, variant=variant)
         train: Sequence[Sample] = tuple(map(change, TOTTO_MINI.part("train")))
         test = TOTTO_MINI.part("test")

@@ -27,7 +27,17 @@ def read_outputs(rows: Rows, space: Space, split: Path | None = None) -> Iterato
         CorpusError: a row has no text, or a value that is not in the space, or the file of the
             split has another number of rows than one.
     """
-    left_out = _only(split, space) if split else None
+    left_out: Unseen | None = None
+    if split:
+        splits = read_unseen(split, space)
+        if len(splits) != 1:
+            raise CorpusError(
+                f"holds {len(splits)} splits",
+                where=split,
+                remedy="Write the row of the split that these texts were generated for to a file "
+                "of its own.",
+            )
+        left_out = splits[0]
     make = SampleMaker(space.name)
     for where, row in rows:
         if "data" in row:
@@ -54,15 +64,3 @@ def _texts(content: object, where: str) -> Iterator[tuple[str, object]]:
         )
     for number in range(len(content)):
         yield f"{where}, text {number}", content[str(number)]
-
-
-def _only(path: Path, space: Space) -> Unseen:
-    splits = read_unseen(path, space)
-    if len(splits) != 1:
-        raise CorpusError(
-            f"holds {len(splits)} splits",
-            where=path,
-            remedy="Write the row of the split that these texts were generated for to a file of "
-            "its own.",
-        )
-    return splits[0]

@@ -15,7 +15,7 @@ from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, SampleMaker
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.corpora.sources import COMPMCTG
 
-Part: TypeAlias = Literal["gen", "cls"]
+LabelledPart: TypeAlias = Literal["gen", "cls"]
 
 TEXT = "review"
 """The field of a row with its text."""
@@ -89,8 +89,15 @@ def read_unseen(path: Path, space: Space) -> tuple[Unseen, ...]:
             )
         if not isinstance(listed, list):
             raise CorpusError("`unseen_combs` must be a list", where=where)
-        combinations = tuple(_values(space, each, where) for each in listed)
-        splits.append(Unseen(MODES[mode], str(row.get("idx", "")), combinations))
+        for values in listed:
+            if not isinstance(values, dict) or not values:
+                raise CorpusError("`unseen_combs` must hold objects with values", where=where)
+            for aspect, value in values.items():
+                if value not in space.aspects.get(aspect, ()):
+                    raise CorpusError(
+                        f"there is no {aspect} {value!r} in {space.name}", where=where
+                    )
+        splits.append(Unseen(MODES[mode], str(row.get("idx", "")), tuple(listed)))
     return tuple(splits)
 
 
@@ -99,12 +106,3 @@ def _require(path: Path, space: Space) -> None:
         own = f"Put it beside the YAML file of {space.name}."
         remedy = COMPMCTG.remedy if space.name in FOLDERS else own
         raise MissingError("is missing", where=path, remedy=remedy)
-
-
-def _values(space: Space, values: object, where: str) -> Mapping[str, str]:
-    if not isinstance(values, dict) or not values:
-        raise CorpusError("`unseen_combs` must hold objects with values", where=where)
-    for aspect, value in values.items():
-        if value not in space.aspects.get(aspect, ()):
-            raise CorpusError(f"there is no {aspect} {value!r} in {space.name}", where=where)
-    return values

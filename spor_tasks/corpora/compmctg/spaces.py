@@ -82,7 +82,7 @@ PUBLISHED = tuple(
 FYELP, AMAZON, YELP, MIXTURE = PUBLISHED
 
 
-class Request(NamedTuple):
+class SpaceRequest(NamedTuple):
     """A space and the texts to ask for, as a YAML file of one's own describes them.
 
     Texts begin with one of ``beginnings``, and each is requested ``repeats`` times; None is as
@@ -94,7 +94,7 @@ class Request(NamedTuple):
     repeats: int | None
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _SpaceFile(msgspec.Struct, forbid_unknown_fields=True):
     aspects: dict[str, tuple[str, ...]]
     beginnings: Annotated[tuple[str, ...], Meta(min_length=1)] | None = None
     repeats: Annotated[int, Meta(ge=1)] | None = None
@@ -105,7 +105,7 @@ def read_space(path: Path) -> Space:
     return read_request(path).space
 
 
-def read_request(path: Path) -> Request:
+def read_request(path: Path) -> SpaceRequest:
     """Return the space and the texts that a YAML file describes, under the name of the file.
 
     ``aspects`` has a list of values for each aspect; ``beginnings``, a list of texts, and
@@ -115,15 +115,15 @@ def read_request(path: Path) -> Request:
         ConfigError: the file cannot be read, or is of another form.
     """
     try:
-        content = msgspec.convert(parse(read_text(path), str(path)), _File)
+        content = msgspec.convert(parse(read_text(path), str(path)), _SpaceFile)
         _check_texts(path.stem, content)
         space = Space(path.stem, content.aspects)
     except ValueError as error:
         raise ConfigError(f"is not a space: {error}", where=path, remedy=_REMEDY) from error
-    return Request(space, content.beginnings, content.repeats)
+    return SpaceRequest(space, content.beginnings, content.repeats)
 
 
-def _check_texts(name: str, content: _File) -> None:
+def _check_texts(name: str, content: _SpaceFile) -> None:
     beginnings = content.beginnings or ()
     texts = [*beginnings, *(value for values in content.aspects.values() for value in values)]
     if unfit := [each for each in (name, *content.aspects) if not _NAME.fullmatch(each)]:

@@ -6,7 +6,13 @@ from spor_tasks.corpora.e2e.linearize import linearize
 from spor_tasks.corpora.slots import letters_of
 
 _ATTRIBUTES = (
-    *("name", "eat type", "food", "price range", "customer rating", "area", "family friendly"),
+    "name",
+    "eat type",
+    "food",
+    "price range",
+    "customer rating",
+    "area",
+    "family friendly",
     "near",
 )
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import INSTALL_AGAIN, Row, read_rows
 from spor_tasks.core.sample import Sample, SampleMaker
-from spor_tasks.corpora.base import Corpus, Rows
+from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg import corpus_of
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.corpora.jsonl import read_samples
@@ -27,25 +27,20 @@ FOLDER = Path(__file__).parent
 """The folder of the files."""
 
 
-def _alone(sample: Sample) -> Sample:
-    context = {key: value for key, value in sample.context.items() if key != "other_program"}
-    return replace(sample, context=context, challenge=None)
-
-
 @cache
 def _parts(name: str) -> Mapping[str, tuple[Sample, ...]]:
     rows = defaultdict[str, list[tuple[str, Row]]](list)
     try:
         for place, row in read_rows(FOLDER / f"{name}.jsonl.gz"):
             rows[row.get("split", "train")].append((place, row))
-        # Each part numbers equal samples on its own.
-        return MappingProxyType({part: _samples(of_part, name) for part, of_part in rows.items()})
+        parts = {
+            # Each part numbers equal samples on its own.
+            part: tuple(sample for _, _, sample in read_samples(of_part, SampleMaker(name)))
+            for part, of_part in rows.items()
+        }
     except CorpusError as error:
         raise CorpusError(error.what, where=error.where, remedy=INSTALL_AGAIN) from error
-
-
-def _samples(rows: Rows, corpus: str) -> tuple[Sample, ...]:
-    return tuple(sample for _, _, sample in read_samples(rows, SampleMaker(corpus)))
+    return MappingProxyType(parts)
 
 
 def _statements(_: Path | None) -> Mapping[str, tuple[Sample, ...]]:
@@ -54,7 +49,15 @@ def _statements(_: Path | None) -> Mapping[str, tuple[Sample, ...]]:
     The context of a pair also has ``other_program``, that of the false text.
     """
     parts = _parts("logicnlg_mini")
-    alone = {name: tuple(map(_alone, samples)) for name, samples in parts.items()}
+    alone: dict[str, tuple[Sample, ...]] = {}
+    for name, samples in parts.items():
+        contexts = [{**sample.context} for sample in samples]
+        for context in contexts:
+            context.pop("other_program", None)
+        alone[name] = tuple(
+            replace(sample, context=context, challenge=None)
+            for sample, context in zip(samples, contexts, strict=True)
+        )
     return {**alone, "pairs": parts["test"]}
 
 

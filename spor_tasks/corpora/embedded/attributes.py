@@ -44,12 +44,11 @@ def values_of(text: str) -> Mapping[str, str | None]:
     Case does not matter, nor whether the text is a sentence.
     """
     words = set(re.findall(r"\w+", text.lower()))
-    return {aspect: _only(words, values) for aspect, values in WORDS.items()}
-
-
-def _only(words: set[str], values: Mapping[str, Iterable[str]]) -> str | None:
-    matching = [value for value, own in values.items() if not words.isdisjoint(own)]
-    return matching[0] if len(matching) == 1 else None
+    values: dict[str, str | None] = {}
+    for aspect, words_of_values in WORDS.items():
+        matching = [value for value, own in words_of_values.items() if not words.isdisjoint(own)]
+        values[aspect] = matching[0] if len(matching) == 1 else None
+    return values
 
 
 def is_readable(text: str) -> bool:

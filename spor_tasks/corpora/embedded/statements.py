@@ -29,7 +29,7 @@ COLUMNS = ("person", "home", "things")
 
 SLOT = re.compile(r"<(\w+)>")
 
-Words: TypeAlias = Mapping[str, Mapping[str, str]]
+SlotWords: TypeAlias = Mapping[str, Mapping[str, str]]
 """The words that each slot takes, in small letters, and how a statement writes them."""
 
 
@@ -42,21 +42,17 @@ class Form(NamedTuple):
     program: str
 
 
-class Statement(NamedTuple):
+class ParsedStatement(NamedTuple):
     """The kind of logic of a statement, and its program."""
 
     logic: str
     program: str
 
 
-def _forms() -> tuple[Form, ...]:
-    path = Path(__file__).with_name("statements.tsv")
-    with path.open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-    return tuple(Form(*row) for row in rows)
+with Path(__file__).with_name("statements.tsv").open(encoding="utf-8", newline="") as _file:
+    _, *_rows = csv.reader(_file, delimiter="\t", quoting=csv.QUOTE_NONE)
 
-
-FORMS = _forms()
+FORMS = tuple(Form(*row) for row in _rows)
 """All forms, those of one wording together. No sentence has two of them."""
 
 LOGICS = tuple(dict.fromkeys(form.logic for form in FORMS))
@@ -67,13 +63,16 @@ _DIFFERENT = (("name", "other"), ("place", "rival"))
 
 
 @lru_cache(maxsize=64)  # a table has several statements, one after another
-def words_of(table: Table) -> Words:
+def words_of(table: Table) -> SlotWords:
     """Return the words of statements about a table; none, if it does not have three columns."""
     if len(table.header) != len(COLUMNS):
         return {}
     person, home, things = table.header
     headers = {"person": person, "persons": f"{person}s", "home": home, "things": things}
-    names, places = (_cells(table, column) for column in (0, 1))
+    names, places = (
+        {row[column].casefold(): row[column] for row in table.rows if column < len(row)}
+        for column in (0, 1)
+    )
     return {
         **{slot: {word.casefold(): word} for slot, word in headers.items()},
         **dict.fromkeys(("name", "other"), names),
@@ -84,11 +83,7 @@ def words_of(table: Table) -> Words:
     }
 
 
-def _cells(table: Table, column: int) -> dict[str, str]:
-    return {row[column].casefold(): row[column] for row in table.rows if column < len(row)}
-
-
-def parse(text: str, table: Table) -> Statement | None:
+def parse(text: str, table: Table) -> ParsedStatement | None:
     """Return the statement that a text is, or None if the language does not have it.
 
     Case and blanks do not matter, nor whether there is a blank before the full stop. A statement
@@ -102,11 +97,13 @@ def parse(text: str, table: Table) -> Statement | None:
         if slots and len(tokens) == len(words):
             program = _program(form, tokens, words, slots)
             if program is not None:
-                return Statement(form.logic, program)
+                return ParsedStatement(form.logic, program)
     return None
 
 
-def _program(form: Form, tokens: Sequence[str], words: Sequence[str], slots: Words) -> str | None:
+def _program(
+    form: Form, tokens: Sequence[str], words: Sequence[str], slots: SlotWords
+) -> str | None:
     """Return the program of the words in a form, or None if they do not fit it."""
     values = {slot: word for slot in COLUMNS for word in slots[slot].values()}
     for token, word in zip(tokens, words, strict=True):

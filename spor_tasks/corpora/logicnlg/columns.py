@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from spor_tasks.core.table import Table
 
-Cell: TypeAlias = int | float | str | None
+CellValue: TypeAlias = int | float | str | None
 """A value as pandas has it; a missing number is NaN, any other missing value None."""
 
 MISSING = frozenset(
@@ -31,7 +31,7 @@ _TRUTH = frozenset(["True", "TRUE", "true", "False", "FALSE", "false"])
 _LONG = 100  # characters; no number of 64 bits is as long, and Python refuses to read the longest
 
 
-class Kind(Enum):
+class ColumnType(Enum):
     """The type of a column's values."""
 
     NUMBER = "number"
@@ -41,12 +41,12 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TypedColumn:
     """A column; ``cells`` are its texts as they were, ``values`` what pandas makes of them."""
 
     name: str
-    kind: Kind
-    values: tuple[Cell, ...]
+    kind: ColumnType
+    values: tuple[CellValue, ...]
     cells: tuple[str, ...]
 
 
@@ -59,7 +59,7 @@ class TypedTable:
     that is too long is ``ragged``: nobody can say which columns its cells belong to.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[TypedColumn, ...]
     size: int
     ragged: bool = False
 
@@ -105,24 +105,24 @@ def _names(header: Sequence[str]) -> list[str]:
     return names
 
 
-def _column(name: str, cells: tuple[str, ...]) -> Column:
+def _column(name: str, cells: tuple[str, ...]) -> TypedColumn:
     present = [cell for cell in cells if cell not in MISSING]
     if not present and cells:
-        return Column(name, Kind.NUMBER, (math.nan,) * len(cells), cells)
+        return TypedColumn(name, ColumnType.NUMBER, (math.nan,) * len(cells), cells)
     if cells and len(present) == len(cells) and all(map(_WHOLE.fullmatch, cells)):
         whole = tuple(map(int, cells)) if max(map(len, cells)) < _LONG else ()
         fits = whole and all(-(2**63) <= number < 2**63 for number in whole)
-        return Column(name, Kind.NUMBER, whole, cells) if fits else _untyped(name, cells)
+        return TypedColumn(name, ColumnType.NUMBER, whole, cells) if fits else _untyped(name, cells)
     numbers = _numbers(cells) if cells else None
     if numbers is not None:
-        return Column(name, Kind.NUMBER, numbers, cells)
+        return TypedColumn(name, ColumnType.NUMBER, numbers, cells)
     if present and _TRUTH.issuperset(present):
         return _untyped(name, cells)
-    return Column(name, Kind.TEXT, _texts(cells), cells)
+    return TypedColumn(name, ColumnType.TEXT, _texts(cells), cells)
 
 
-def _untyped(name: str, cells: tuple[str, ...]) -> Column:
-    return Column(name, Kind.OTHER, _texts(cells), cells)
+def _untyped(name: str, cells: tuple[str, ...]) -> TypedColumn:
+    return TypedColumn(name, ColumnType.OTHER, _texts(cells), cells)
 
 
 def _texts(cells: tuple[str, ...]) -> tuple[str | None, ...]:

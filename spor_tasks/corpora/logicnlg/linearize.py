@@ -14,7 +14,7 @@ from spor_tasks.core.sample import Column, Contrast, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora import tables
 from spor_tasks.corpora.base import Style, check_style
-from spor_tasks.corpora.logicnlg.columns import Kind, TypedTable, typed
+from spor_tasks.corpora.logicnlg.columns import ColumnType, TypedTable, typed
 from spor_tasks.text.filters import SEPARATOR
 from spor_tasks.text.gpt2 import first_tokens
 
@@ -48,7 +48,10 @@ def prefix(title: str) -> str:
 def body(table: TypedTable, columns: Sequence[int]) -> str:
     """Return the cells of some columns, row by row, with their names."""
     names = [table.columns[column].name for column in columns]
-    cells_by_column = [cells_of(table, column, _capitalized) for column in columns]
+    cells_by_column = [
+        cells_of(table, column, lambda text: " ".join(map(str.capitalize, text.split(" "))))
+        for column in columns
+    ]
     return "".join(
         f"In row {number} , "
         + " , ".join(f"the {name} is {cell}" for name, cell in zip(names, cells, strict=True))
@@ -64,9 +67,9 @@ def cells_of(table: TypedTable, column: int, write: Callable[[str], str] = str) 
     one if another column has real ones.
     """
     typed_column = table.columns[column]
-    if typed_column.kind is not Kind.NUMBER:
+    if typed_column.kind is not ColumnType.NUMBER:
         return ["nan" if cell is None else write(str(cell)) for cell in typed_column.values]
-    numbers = all(each.kind is Kind.NUMBER for each in table.columns)
+    numbers = all(each.kind is ColumnType.NUMBER for each in table.columns)
     real = numbers and any(isinstance(c, float) for each in table.columns for c in each.values)
     return [
         str(float(cell) if real and isinstance(cell, int) else cell) for cell in typed_column.values
@@ -140,28 +143,15 @@ def instruction(sample: Sample) -> str:
     table = table_of(sample)
     names = [table.header[column] for column in linked_columns(sample)]
     is_coarse = variant_of(sample) == "coarse_to_fine"
-    request = (_REQUEST + _COARSE_REQUEST if is_coarse else _REQUEST).format(columns=_list(names))
-    rows = [table.header, ["---"] * len(table.header), *table.rows]
-    return "\n".join(
-        [
-            f"A table about {sample.about('title')}:",
-            "",
-            *(f"| {' | '.join(map(_in_cell, row))} |" for row in rows),
-            "",
-            request,
-            "Template:" if is_coarse else "Sentence:",
-        ]
-    )
-
-
-def _in_cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
-
-
-def _list(names: Sequence[str]) -> str:
-    quoted = [f'"{name}"' for name in dict.fromkeys(names)]
-    *first, last = quoted
-    return f"the columns {', '.join(first)} and {last}" if first else f"the column {last}"
+    *first, last = [f'"{name}"' for name in dict.fromkeys(names)]
+    named = f"the columns {', '.join(first)} and {last}" if first else f"the column {last}"
+    lines = [f"A table about {sample.about('title')}:", ""]
+    for row in (table.header, ["---"] * len(table.header), *table.rows):
+        cells = [" ".join(text.replace("|", "\\|").split()) for text in row]
+        lines.append(f"| {' | '.join(cells)} |")
+    request = _REQUEST + _COARSE_REQUEST if is_coarse else _REQUEST
+    last_line = "Template:" if is_coarse else "Sentence:"
+    return "\n".join([*lines, "", request.format(columns=named), last_line])
 
 
 def linked_columns(sample: Sample) -> tuple[int, ...]:
@@ -178,9 +168,7 @@ def table_of(sample: Sample) -> Table:
     return tables.table_of(sample, Table)
 
 
-@lru_cache(maxsize=64)  # a table has several samples, one after another
-def _typed(table: Table) -> TypedTable:
-    return typed(table)
+_typed = lru_cache(maxsize=64)(typed)  # a table has several samples, one after another
 
 
 def typed_table(sample: Sample) -> TypedTable:

@@ -56,7 +56,8 @@ def table_texts(folder: Path | None = None) -> Callable[[str], str]:
     """
     folder = folder or LOGICNLG.data_dir()
     if (folder / _ARCHIVE).is_file():
-        return partial(_unpacked, folder)
+        names, archive = _archive(folder)
+        return lambda table: archive.read(names[table]).decode()
     tabfact = os.environ.get(_TABFACT)
     copies = (folder, *([Path(tabfact)] if tabfact else []))
     for place in (copy / below for copy in copies for below in ("all_csv", "data/all_csv")):
@@ -74,11 +75,6 @@ def _loose(folder: Path, table: str) -> str:
         return (folder / table).read_text("utf-8")
     except OSError as error:
         raise CorpusError(f"cannot be read: {error}", where=folder / table) from error
-
-
-def _unpacked(folder: Path, table: str) -> str:
-    names, archive = _archive(folder)
-    return archive.read(names[table]).decode()
 
 
 @cache

@@ -1,9 +1,9 @@
 """The text of a table in a prompt, as ToTTo's published preprocessing writes it, and as Markdown.
 
-A sample may ask for another input (:data:`Variant`) in its context, under ``prompt``.
+A sample may ask for another input (:data:`TableInput`) in its context, under ``prompt``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, TypeAlias, cast
 
@@ -12,7 +12,7 @@ from spor_tasks.core.table import Cell, CellTable
 from spor_tasks.corpora.base import Style, check_style, in_style
 from spor_tasks.corpora.totto.table import Headers, headers_of, table_of
 
-Variant: TypeAlias = Literal["subtable_metadata", "subtable", "fulltable_metadata", "fulltable"]
+TableInput: TypeAlias = Literal["subtable_metadata", "subtable", "fulltable_metadata", "fulltable"]
 """The four inputs of the paper's ablation (Table 10).
 
 They have the highlighted cells alone or the whole table, with the titles of page and section or
@@ -20,19 +20,19 @@ without them.
 """
 
 
-def variant_of(sample: Sample) -> Variant:
+def variant_of(sample: Sample) -> TableInput:
     """Return the input that a sample asks for; the paper's main one is the default."""
-    return cast("Variant", sample.about("prompt") or "subtable_metadata")
+    return cast("TableInput", sample.about("prompt") or "subtable_metadata")
 
 
-def in_variant(sample: Sample, variant: Variant) -> Sample:
+def in_variant(sample: Sample, variant: TableInput) -> Sample:
     """Return the sample with this input."""
     if variant == variant_of(sample):
         return sample
     return replace(sample, context={**sample.context, "prompt": variant})
 
 
-def published(sample: Sample, variant: Variant | None = None) -> str:
+def published(sample: Sample, variant: TableInput | None = None) -> str:
     """Return the published input, in the variant that the sample asks for.
 
     Each tag and text is followed by one blank; texts are neither stripped nor escaped, and the text
@@ -42,9 +42,26 @@ def published(sample: Sample, variant: Variant | None = None) -> str:
         CorpusError: the sample has no table.
     """
     variant, table = variant or variant_of(sample), table_of(sample)
-    cells = _full(table) if variant.startswith("fulltable") else _sub(table)
-    titles = _titles(sample) if variant.endswith("metadata") else ()
-    return f"{''.join(titles)}<table> {''.join(cells)}</table>"
+    parts = []
+    if variant.endswith("metadata"):
+        for tag, key in (("page_title", "title"), ("section_title", "section_title")):
+            if text := sample.about(key):
+                parts.append(f"<{tag}> {text} </{tag}> ")
+    parts.append("<table> ")
+    if variant.startswith("fulltable"):
+        highlighted = set(table.highlighted)
+        places = [(i, j) for i, cells in enumerate(table.rows) for j in range(len(cells))]
+        headers = zip(places, headers_of(table, places), strict=True)
+        for row in table.rows:
+            parts.append("<row> ")
+            for cell, (place, cell_headers) in zip(row, headers, strict=False):
+                tag = "highlighted_cell" if place in highlighted else "cell"
+                parts.append(_tagged(cell, cell_headers, tag))
+            parts.append("</row> ")
+    else:
+        for cell, cell_headers in _highlighted(table):
+            parts.append(_tagged(cell, cell_headers, "cell"))
+    return f"{''.join(parts)}</table>"
 
 
 def linearize(sample: Sample, style: Style) -> str:
@@ -61,11 +78,26 @@ def linearize(sample: Sample, style: Style) -> str:
 def instruction(sample: Sample) -> str:
     """Return what the variant shows, in plain words, and what to write about it."""
     variant, table = variant_of(sample), table_of(sample)
-    parts = [_metadata(sample)] if variant.endswith("metadata") else []
+    parts = []
+    if variant.endswith("metadata"):
+        titles = (("Page", sample.about("title")), ("Section", sample.about("section_title")))
+        parts.append("\n".join(f"{name}: {_line(text)}" for name, text in titles if text))
     if variant.startswith("fulltable"):
-        parts.append("\n".join(["Table:", *_markdown(table)]))
-    parts.append("\n".join(["Highlighted cells:", *_listed(table)]))
-    return "\n\n".join([*filter(None, parts), f"{_REQUEST}\nSentence:"])
+        highlighted = set(table.highlighted)
+        lines = ["Table:"]
+        for number, row in enumerate(table.rows):
+            texts = (
+                f"**{_line(cell.value)}**" if (number, i) in highlighted else _line(cell.value)
+                for i, cell in enumerate(row)
+            )
+            lines.append(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in texts)} |")
+        parts.append("\n".join(lines))
+    lines = ["Highlighted cells:"]
+    for cell, headers in _highlighted(table):
+        named = ", ".join(_distinct((*headers.of_column, *headers.of_row)))
+        lines.append(f"- {named}: {_line(cell.value)}" if named else f"- {_line(cell.value)}")
+    parts.append("\n".join(lines))
+    return "\n\n".join([*(part for part in parts if part), f"{_REQUEST}\nSentence:"])
 
 
 _REQUEST = (
@@ -74,67 +106,15 @@ _REQUEST = (
 )
 
 
-def _sub(table: CellTable) -> Iterator[str]:
+def _highlighted(table: CellTable) -> Iterator[tuple[Cell, Headers]]:
     headers = headers_of(table, table.highlighted)
-    for cell, cell_headers in zip(table.highlighted_cells, headers, strict=True):
-        yield _tagged(cell, cell_headers, "cell")
-
-
-def _full(table: CellTable) -> Iterator[str]:
-    highlighted = set(table.highlighted)
-    places = [(row, index) for row, cells in enumerate(table.rows) for index in range(len(cells))]
-    headers = zip(places, headers_of(table, places), strict=True)
-    for row in table.rows:
-        yield "<row> "
-        for cell, (place, cell_headers) in zip(row, headers, strict=False):
-            yield _tagged(
-                cell, cell_headers, "highlighted_cell" if place in highlighted else "cell"
-            )
-        yield "</row> "
+    return zip(table.highlighted_cells, headers, strict=True)
 
 
 def _tagged(cell: Cell, headers: Headers, tag: str) -> str:
-    columns = _each("col_header", headers.of_column)
-    rows = _each("row_header", headers.of_row)
+    columns = "".join(f"<col_header> {text} </col_header> " for text in headers.of_column)
+    rows = "".join(f"<row_header> {text} </row_header> " for text in headers.of_row)
     return f"<{tag}> {cell.value} {columns}{rows}</{tag}> "
-
-
-def _each(tag: str, texts: Iterable[str]) -> str:
-    return "".join(f"<{tag}> {text} </{tag}> " for text in texts)
-
-
-def _titles(sample: Sample) -> Iterator[str]:
-    for tag, key in (("page_title", "title"), ("section_title", "section_title")):
-        if text := sample.about(key):
-            yield f"<{tag}> {text} </{tag}> "
-
-
-# --- In plain words -------------------------------------------------------------------------------
-
-
-def _metadata(sample: Sample) -> str:
-    titles = (("Page", sample.about("title")), ("Section", sample.about("section_title")))
-    return "\n".join(f"{name}: {_line(text)}" for name, text in titles if text)
-
-
-def _markdown(table: CellTable) -> Iterator[str]:
-    """Yield the rows of the table, with the highlighted cells in bold."""
-    highlighted = set(table.highlighted)
-    for number, row in enumerate(table.rows):
-        texts = (
-            f"**{_line(cell.value)}**" if (number, index) in highlighted else _line(cell.value)
-            for index, cell in enumerate(row)
-        )
-        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in texts)} |"
-
-
-def _listed(table: CellTable) -> Iterator[str]:
-    headers = headers_of(table, table.highlighted)
-    for cell, cell_headers in zip(table.highlighted_cells, headers, strict=True):
-        named = ", ".join(
-            dict.fromkeys(filter(None, map(_line, (*cell_headers.of_column, *cell_headers.of_row))))
-        )
-        yield f"- {named}: {_line(cell.value)}" if named else f"- {_line(cell.value)}"
 
 
 def _line(text: str) -> str:
@@ -149,12 +129,11 @@ def attribute(headers: Headers) -> str:
 
 def units_of(table: CellTable) -> tuple[AttributeValue, ...]:
     """Return the units of a sample with this table: the highlighted cells."""
-    headers = headers_of(table, table.highlighted)
-    cells = zip(headers, table.highlighted_cells, strict=True)
     return tuple(
-        AttributeValue(attribute(cell_headers), cell.value) for cell_headers, cell in cells
+        AttributeValue(attribute(headers), cell.value) for cell, headers in _highlighted(table)
     )
 
 
 def _distinct(texts: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(filter(None, map(_line, texts))))
+    """Return the texts that are not blank, each once and in one line."""
+    return list(dict.fromkeys(line for line in map(_line, texts) if line))

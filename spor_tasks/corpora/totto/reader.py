@@ -23,9 +23,9 @@ from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto.linearize import units_of
 
-Part: TypeAlias = Literal["train", "dev", "test"]
+TottoPart: TypeAlias = Literal["train", "dev", "test"]
 
-PARTS: tuple[Part, ...] = get_args(Part)
+PARTS: tuple[TottoPart, ...] = get_args(TottoPart)
 
 _FILES = dict(zip(PARTS, TOTTO.files, strict=True))
 
@@ -57,7 +57,7 @@ def read(path: Path) -> FileSamples:
     return FileSamples(path, sample_of, TOTTO.remedy)
 
 
-def part(name: Part, folder: Path | None = None) -> FileSamples:
+def part(name: TottoPart, folder: Path | None = None) -> FileSamples:
     """Return the examples of a published file.
 
     The file is in ``folder``, by default :meth:`TOTTO.data_dir`, or in ``totto_data`` below it. If

@@ -5,10 +5,20 @@ from spor_tasks.corpora.slots import letters_of
 from spor_tasks.corpora.viggo import reader
 from spor_tasks.corpora.viggo.linearize import linearize
 
-_NAMES = (
-    *("name", "developer", "release year", "exp release date", "esrb", "genres", "platforms"),
-    *("player perspective", "rating", "specifier", *reader.NAMED_BY.values(), *reader.NAMED_BY),
-)
+_NAMES = [
+    "name",
+    "developer",
+    "release year",
+    "exp release date",
+    "esrb",
+    "genres",
+    "platforms",
+    "player perspective",
+    "rating",
+    "specifier",
+    *reader.NAMED_BY.values(),
+    *reader.NAMED_BY,
+]
 
 VIGGO = Corpus(
     name="viggo",

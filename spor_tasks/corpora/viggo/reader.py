@@ -46,14 +46,13 @@ def read_parts(
     Raises:
         CorpusError: a file is missing or is not the published one.
     """
-    make = SampleMaker("viggo")
-    contents = (_content(part, folder or VIGGO.data_dir()) for part in parts)
-    return tuple(sample for content in contents for sample in read_csv(content, make))
-
-
-def _content(part: str, folder: Path) -> bytes:
-    flat = folder / f"{part}.csv"
-    return VIGGO.read_published(_FILES[part], folder, flat if flat.is_file() else None)
+    make, samples = SampleMaker("viggo"), list[Sample]()
+    folder = folder or VIGGO.data_dir()
+    for part in parts:
+        flat = folder / f"{part}.csv"
+        place = flat if flat.is_file() else None
+        samples += read_csv(VIGGO.read_published(_FILES[part], folder, place), make)
+    return tuple(samples)
 
 
 def read_csv(content: bytes, make: SampleMaker) -> Iterator[Sample]:

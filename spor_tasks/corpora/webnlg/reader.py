@@ -56,14 +56,11 @@ def read_xml(content: bytes, make: SampleMaker) -> Iterator[Sample]:
     """
     for _, entry in ET.iterparse(io.BytesIO(content)):  # noqa: S314 - verified by its digest
         if entry.tag == "entry":
-            triples = entry.iterfind("modifiedtripleset/mtriple")
-            units = (_triple(triple.text or "") for triple in triples)
+            units = []
+            for triple in entry.iterfind("modifiedtripleset/mtriple"):
+                subject, predicate, obj = (triple.text or "").split(" | ")
+                units.append(Triple(subject, words_of_identifier(predicate), obj))
             texts = (text.text or "" for text in entry.iterfind("lex"))
             sample = make(units, texts, category=entry.get("category"))
             yield with_references(sample, where=f"entry {entry.get('eid')}")
             entry.clear()
-
-
-def _triple(text: str) -> Triple:
-    subject, predicate, obj = text.split(" | ")
-    return Triple(subject, words_of_identifier(predicate), obj)

@@ -63,7 +63,7 @@ def warn_of_cuts(count: int, inputs: int, fault: str, most_tokens: int) -> None:
         _log.warning(text, count, inputs, fault, most_tokens)
 
 
-class Checkpoint(NamedTuple):
+class JudgeCheckpoint(NamedTuple):
     """A model in float32 with its tokenizer; ``identity`` is its part of a signature."""
 
     model: Any
@@ -111,7 +111,7 @@ def load(
     device: str | None,
     batch_size: int,
     remedy: str,
-) -> Checkpoint:
+) -> JudgeCheckpoint:
     """Return what a function reads, with the name of its checkpoint.
 
     Raises:
@@ -138,7 +138,7 @@ def load(
             where=name,
             remedy=remedy,
         )
-    return Checkpoint(model.float().eval(), tokenizer, identity_of(name), chosen, batch_size)
+    return JudgeCheckpoint(model.float().eval(), tokenizer, identity_of(name), chosen, batch_size)
 
 
 def classifier(
@@ -146,7 +146,7 @@ def classifier(
     device: str | None,
     batch_size: int,
     tokenizers: Mapping[str, str] | None = None,
-) -> Checkpoint:
+) -> JudgeCheckpoint:
     """Return a model that was trained as a classifier, and its tokenizer.
 
     ``tokenizers`` names classes of tokenizers by the type of the model, for checkpoints that name
@@ -168,7 +168,7 @@ def classifier(
     return load(name, read, device, batch_size, _REMEDY)
 
 
-def causal(name: str, device: str | None, batch_size: int, remedy: str) -> Checkpoint:
+def causal(name: str, device: str | None, batch_size: int, remedy: str) -> JudgeCheckpoint:
     """Return a causal model whose tokenizer pads with its end token.
 
     Raises:
@@ -195,7 +195,7 @@ _RENAMED = {
 
 def attribute_classifier(
     folder: Path, device: str | None, batch_size: int, remedy: str
-) -> Checkpoint:
+) -> JudgeCheckpoint:
     """Return a classifier of an attribute, as transformers saves it or as CompMCTG published it.
 
     The published one (github.com/tqzhong/CG4MCTG) is RoBERTa with layers of other names, and its

@@ -10,7 +10,12 @@ import torch
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import table_of
-from spor_tasks.metrics.judges.checkpoints import MOST_TOKENS, Checkpoint, Encoding, warn_of_cuts
+from spor_tasks.metrics.judges.checkpoints import (
+    MOST_TOKENS,
+    Encoding,
+    JudgeCheckpoint,
+    warn_of_cuts,
+)
 from spor_tasks.metrics.learned import Claim, ClassifierInput, Pair
 
 BLEURT_TOKENS = 128  # that BLEURT-base-128 reads of a pair
@@ -24,7 +29,7 @@ _WIDEST = 255  # rows or columns that TAPAS can number
 # --- Texts ----------------------------------------------------------------------------------------
 
 
-def _units(checkpoint: Checkpoint, inputs: Sequence[ClassifierInput]) -> Sequence[Encoding]:
+def _units(checkpoint: JudgeCheckpoint, inputs: Sequence[ClassifierInput]) -> Sequence[Encoding]:
     """Encode an output and a unit; the output loses its end."""
     most = checkpoint.limit(first_position=2)
     outputs, units = zip(*inputs, strict=True)
@@ -41,18 +46,18 @@ def _units(checkpoint: Checkpoint, inputs: Sequence[ClassifierInput]) -> Sequenc
         ) from error
 
 
-def _references(checkpoint: Checkpoint, inputs: Sequence[Pair]) -> Sequence[Encoding]:
+def _references(checkpoint: JudgeCheckpoint, inputs: Sequence[Pair]) -> Sequence[Encoding]:
     """Encode a reference and a text; the longer one loses its end."""
     references, texts = zip(*inputs, strict=True)
     return checkpoint.encode(references, texts, "longest_first", checkpoint.limit(BLEURT_TOKENS))
 
 
-def _texts(checkpoint: Checkpoint, texts: Sequence[str]) -> Sequence[Encoding]:
+def _texts(checkpoint: JudgeCheckpoint, texts: Sequence[str]) -> Sequence[Encoding]:
     most = checkpoint.limit(MOST_TOKENS, first_position=2)
     return checkpoint.encode(texts, None, "only_first", most, "texts are longer than")
 
 
-def _after_end_token(checkpoint: Checkpoint, texts: Sequence[str]) -> Sequence[Encoding]:
+def _after_end_token(checkpoint: JudgeCheckpoint, texts: Sequence[str]) -> Sequence[Encoding]:
     """Encode texts after the end token, so that their first token counts too."""
     tokenizer, config = checkpoint.tokenizer, checkpoint.model.config
     most = getattr(config, "max_position_embeddings", None) or _CAUSAL_TOKENS
@@ -78,7 +83,7 @@ def flattened(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _with_room_for_tables(
-    checkpoint: Checkpoint, claims: Sequence[Claim], limit: int
+    checkpoint: JudgeCheckpoint, claims: Sequence[Claim], limit: int
 ) -> list[Claim]:
     """Return claims whose texts are at most a quarter of what the classifier takes."""
     most = limit // _TEXT_SHARE
@@ -93,7 +98,7 @@ def _with_room_for_tables(
     return short
 
 
-def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim]) -> Sequence[Encoding | None]:
+def _tapas(checkpoint: JudgeCheckpoint, claims: Sequence[Claim]) -> Sequence[Encoding | None]:
     """Encode a text, then the cells, each with its row, column and rank.
 
     What does not fit loses words at the ends of cells, then the last rows. At most 255 rows are
@@ -127,7 +132,7 @@ def _tapas(checkpoint: Checkpoint, claims: Sequence[Claim]) -> Sequence[Encoding
     return encodings
 
 
-def _tapex(checkpoint: Checkpoint, claims: Sequence[Claim]) -> Sequence[Encoding]:
+def _tapex(checkpoint: JudgeCheckpoint, claims: Sequence[Claim]) -> Sequence[Encoding]:
     """Encode one text, in lower case (:func:`flattened`), with 15 tokens of each cell."""
 
     def shortened(cell: str) -> str:
@@ -180,7 +185,7 @@ def _perplexities(model: Any, batch: Any) -> list[float | None]:
 class Encoder(NamedTuple):
     """How a kind of judge reads inputs, and what it predicts for a batch of them."""
 
-    encode: Callable[[Checkpoint, Sequence[Any]], Sequence[Encoding | None]]
+    encode: Callable[[JudgeCheckpoint, Sequence[Any]], Sequence[Encoding | None]]
     """Returns the tokens of each input, None where the model cannot read it."""
     predict: Callable[[Any, Any], Sequence[Any]]
     """Returns a prediction for each input, given a model and the padded batch."""

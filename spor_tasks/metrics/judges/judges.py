@@ -16,7 +16,7 @@ from spor_tasks.core.foreign import guarded
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics.judges import checkpoints
-from spor_tasks.metrics.judges.checkpoints import Checkpoint
+from spor_tasks.metrics.judges.checkpoints import JudgeCheckpoint
 from spor_tasks.metrics.judges.encoders import BLEURT_TOKENS, ENCODERS, Encoder
 from spor_tasks.metrics.learned import (
     AttributeInput,
@@ -35,7 +35,7 @@ class Judge:
     An input that it cannot read has the prediction None.
     """
 
-    checkpoint: Checkpoint
+    checkpoint: JudgeCheckpoint
     encoder: Encoder
     label: int | None = None
     """The class whose number is the prediction; None is all classes, or no classifier."""

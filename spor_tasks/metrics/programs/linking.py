@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from spor_tasks.core.table import Table
-from spor_tasks.corpora.logicnlg.columns import Kind, TypedTable
+from spor_tasks.corpora.logicnlg.columns import ColumnType, TypedTable
 from spor_tasks.metrics.programs import lemmas
 from spor_tasks.metrics.programs.mentions import (
     MONTHS,
     ROW_OF_NAMES,
+    CellPlace,
     Mention,
-    Place,
     index_of,
     is_number,
     mentions_of,
@@ -35,7 +35,7 @@ from spor_tasks.text.tokenize import all_tokens
 SLOT = "[ENT]"
 """Stands in a template for what is linked."""
 
-Number: TypeAlias = int | float
+Numeric: TypeAlias = int | float
 
 _THAN = frozenset(["than", "over", "more", "less", "below", "above", "least"])
 _DEGREES = frozenset(["RBR", "RBS", "JJR", "JJS"])
@@ -62,7 +62,7 @@ class Linked:
     template: str
     tags: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
-    numbers: tuple[tuple[str | None, Number | str], ...]
+    numbers: tuple[tuple[str | None, Numeric | str], ...]
     text_columns: tuple[str, ...]
     number_columns: tuple[str, ...]
     columns: tuple[int, ...]
@@ -85,10 +85,10 @@ class Linker:
         mentions = merged(mentions)
         normalized = " ".join(word.lemma for word in sentence_words)
         template = _template(sentence, mentions)
-        return _Reading(mentions, normalized, self._table).result(template)
+        return _LinkedSentence(mentions, normalized, self._table).result(template)
 
 
-class _Reading:
+class _LinkedSentence:
     """Tells cells, counts and compared numbers apart, in a sentence whose cells are linked."""
 
     def __init__(self, mentions: Sequence[Mention], normalized: str, table: TypedTable) -> None:
@@ -97,7 +97,7 @@ class _Reading:
         self.normalized = normalized
         self.tags = tuple(mention.words[0].tag for mention in mentions if mention.place is None)
         self.texts = dict[tuple[str, str], None]()
-        self.numbers = list[tuple[str | None, Number | str]]()
+        self.numbers = list[tuple[str | None, Numeric | str]]()
         self.text_columns, self.number_columns = dict[str, None](), dict[str, None]()
         self.contents = dict[int, str]()  # of the placeholders
         self.tokens = list[str]()
@@ -138,9 +138,9 @@ class _Reading:
                 self._read_link(mention.text, mention.place)
             self._add_placeholder("ENTITY", mention.text)
 
-    def _read_link(self, text: str, place: Place) -> None:
+    def _read_link(self, text: str, place: CellPlace) -> None:
         column = self.table.columns[place.column]
-        is_number = column.kind is Kind.NUMBER
+        is_number = column.kind is ColumnType.NUMBER
         if place.row == ROW_OF_NAMES:
             (self.number_columns if is_number else self.text_columns).setdefault(column.name)
         elif not is_number:
@@ -169,7 +169,7 @@ class _Reading:
             else:
                 self.tokens.append(token)
 
-    def _likely(self, number: Number, tokens: Sequence[str], i: int) -> tuple[int, int]:
+    def _likely(self, number: Numeric, tokens: Sequence[str], i: int) -> tuple[int, int]:
         """Return what speaks for a number that is compared, and what for a count."""
         votes = [
             (-6, -6) if tokens[i - 1] in MONTHS else (0, 0),
@@ -189,7 +189,7 @@ class _Reading:
         compared, counted = zip(*votes, strict=True)
         return sum(compared), sum(counted)
 
-    def _compare(self, number: Number) -> None:
+    def _compare(self, number: Numeric) -> None:
         if not self.number_columns:
             for column in self._last_number():
                 self.number_columns[column] = None
@@ -199,7 +199,8 @@ class _Reading:
         self.numbers += [(name, number) for name in self.number_columns if name not in valued]
 
     def _last_number(self) -> list[str]:
-        return [column.name for column in self.table.columns if column.kind is Kind.NUMBER][-1:]
+        columns = self.table.columns
+        return [column.name for column in columns if column.kind is ColumnType.NUMBER][-1:]
 
     def _correct_counts(self) -> None:
         """Take a small number as a count, whatever it is linked to, where the words say so."""
@@ -251,7 +252,7 @@ def _template(sentence: str, mentions: Sequence[Mention]) -> str:
     return " ".join(template)
 
 
-def _value(text: str) -> Number | str:
+def _value(text: str) -> Numeric | str:
     """Return the number that a text is, or the text."""
     if text.isdecimal() and len(text) <= _MOST_DIGITS:
         return int(text)

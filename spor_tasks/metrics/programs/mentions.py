@@ -30,17 +30,17 @@ _VERY_COMMON = 800  # words of the list, the commonest first
 _FEW_DIGITS = 2  # of a number that is not rare
 
 
-class Place(NamedTuple):
+class CellPlace(NamedTuple):
     """A place in a table: row 0 has the names of the columns, and -1 is the title."""
 
     row: int
     column: int
 
 
-_HEADING = Place(_TITLE, -1)
+_HEADING = CellPlace(_TITLE, -1)
 
 
-class _Cell(NamedTuple):
+class _CellWords(NamedTuple):
     """A cell as it was, and its own words by the lemmas and other forms that may stand for them."""
 
     text: str
@@ -52,15 +52,15 @@ class Mention(NamedTuple):
 
     words: tuple[Word, ...]
     text: str
-    place: Place | None
+    place: CellPlace | None
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
     """Where the words of a table are."""
 
-    cells: Mapping[Place, _Cell]
-    places: Mapping[str, tuple[Place, ...]]
+    cells: Mapping[CellPlace, _CellWords]
+    places: Mapping[str, tuple[CellPlace, ...]]
     repeated: frozenset[str]  # in one cell
     spelled: Mapping[str, str]  # words with signs beyond ASCII, by how they are spelled without
 
@@ -79,15 +79,15 @@ def plain(sentence: str) -> str:
 
 def index_of(table: Table, title: str) -> Index:
     """Return where the words of a table and its title are."""
-    cells, places = dict[Place, _Cell](), dict[str, list[Place]]()
+    cells, places = dict[CellPlace, _CellWords](), dict[str, list[CellPlace]]()
     repeated = set[str]()
     for number, row in enumerate((table.header, *table.rows)):
         for column, cell in enumerate(row[: len(table.header)]):
             if not cell:
                 continue
-            place = Place(number, column)
+            place = CellPlace(number, column)
             forms, own = _forms(cell)
-            cells[place] = _Cell(cell, own)
+            cells[place] = _CellWords(cell, own)
             for form in forms:
                 at = places.setdefault(form, [])
                 if place not in at[-1:]:  # places come in order
@@ -99,7 +99,7 @@ def index_of(table: Table, title: str) -> Index:
                 if place not in at[-1:]:
                     at.append(place)
     captions = [word.lemma for word in words(all_tokens(title))]
-    cells[_HEADING] = _Cell(" ".join(captions), {})
+    cells[_HEADING] = _CellWords(" ".join(captions), {})
     for form in captions:
         places.setdefault(form, []).append(_HEADING)
     spelled = {_ascii(form): form for form in places if not form.isascii()}
@@ -151,7 +151,7 @@ def _ascii(text: str) -> str:
 def mentions_of(sentence_words: Sequence[Word], index: Index, threshold: float) -> list[Mention]:
     """Divide a sentence into runs of words; a link needs a score above the threshold."""
     mentions = list[Mention]()
-    run, forms, at = list[Word](), list[str](), set[Place]()
+    run, forms, at = list[Word](), list[str](), set[CellPlace]()
 
     def end() -> None:
         if run:
@@ -176,7 +176,7 @@ def mentions_of(sentence_words: Sequence[Word], index: Index, threshold: float) 
 
 
 def _linked(
-    run: tuple[Word, ...], phrase: str, at: set[Place], index: Index, threshold: float
+    run: tuple[Word, ...], phrase: str, at: set[CellPlace], index: Index, threshold: float
 ) -> Mention:
     place = _nearest(phrase, tuple(at), index, threshold)
     if place is None:
@@ -194,7 +194,9 @@ def _linked(
     )
 
 
-def _nearest(phrase: str, at: Sequence[Place], index: Index, threshold: float) -> Place | None:
+def _nearest(
+    phrase: str, at: Sequence[CellPlace], index: Index, threshold: float
+) -> CellPlace | None:
     """Return the place that words are linked to, if any; its row may be that of several."""
     if phrase in _STOP_WORDS:
         return None
@@ -211,7 +213,7 @@ def _nearest(phrase: str, at: Sequence[Place], index: Index, threshold: float) -
     score += (len(at) == 1) + 2 * (first.row == ROW_OF_NAMES)
     if score <= threshold:
         return None
-    return Place(_SEVERAL, first.column) if len(nearest) > 1 and first.row > 0 else first
+    return CellPlace(_SEVERAL, first.column) if len(nearest) > 1 and first.row > 0 else first
 
 
 def _score(bare: str, parts: Sequence[str], lacks: int, cell: str) -> float:

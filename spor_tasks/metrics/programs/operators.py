@@ -22,12 +22,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from spor_tasks.corpora.logicnlg.columns import Column, Kind, TypedTable
+from spor_tasks.corpora.logicnlg.columns import ColumnType, TypedColumn, TypedTable
 from spor_tasks.metrics.programs.matching import Matches, matches
 from spor_tasks.metrics.programs.parse import Literal, ProgramError
 
-Rows: TypeAlias = tuple[int, ...]
-Value: TypeAlias = float | str
+RowNumbers: TypeAlias = tuple[int, ...]
+ProgramValue: TypeAlias = float | str
 """A number or a text; a text of the program itself is a :class:`Literal`."""
 
 Relation: TypeAlias = Callable[[Any, Any], bool]
@@ -49,20 +49,20 @@ class Published:
 
     # --- Columns ----------------------------------------------------------------------------------
 
-    def column(self, name: str) -> Column:
+    def column(self, name: str) -> TypedColumn:
         number = self.table.numbers.get(name)
         if number is None:
             raise ProgramError("names a column that the table lacks", name)
         return self.table.columns[number]
 
-    def cells(self, name: str, kind: Kind) -> Sequence[Any]:
+    def cells(self, name: str, kind: ColumnType) -> Sequence[Any]:
         """Return the values of a column of this kind; a missing number is NaN, a text None."""
         column = self.column(name)
         if column.kind is not kind:
             raise ProgramError("is of another type", name)
         return column.values
 
-    def number(self, value: Value) -> float:
+    def number(self, value: ProgramValue) -> float:
         if not isinstance(value, str):
             return value
         if not isinstance(value, Literal):
@@ -74,10 +74,10 @@ class Published:
 
     # --- Counts and places ------------------------------------------------------------------------
 
-    def only(self, rows: Rows) -> bool:
+    def only(self, rows: RowNumbers) -> bool:
         return len(rows) > 1 if rows is self.table.rows else len(rows) == 1
 
-    def place(self, rows: Rows, single: Rows) -> int:
+    def place(self, rows: RowNumbers, single: RowNumbers) -> int:
         """Return at which place among the rows the first of the others stands."""
         if len(rows) == 1:
             rows, single = single, rows
@@ -96,21 +96,21 @@ class Published:
                 return place
         raise ProgramError("needs a row or a value")
 
-    def is_at(self, rows: Rows, single: Rows, place: int) -> bool:
+    def is_at(self, rows: RowNumbers, single: RowNumbers, place: int) -> bool:
         return self.place(rows, single) == (place if place >= 0 else len(rows) + place)
 
-    def comes(self, first: Rows, second: Rows, holds: Relation) -> bool:
+    def comes(self, first: RowNumbers, second: RowNumbers, holds: Relation) -> bool:
         return holds(self.place(self.table.rows, first), self.place(self.table.rows, second))
 
     # --- Of a column ------------------------------------------------------------------------------
 
-    def uniq(self, rows: Rows, name: str) -> int:
+    def uniq(self, rows: RowNumbers, name: str) -> int:
         column = self.column(name)
         present = {column.values[row] for row in rows}
         missing = [value for value in present if _is_missing(value)]
         return len(present) - max(0, len(missing) - 1)  # one NaN may differ from another
 
-    def sum(self, rows: Rows, name: str) -> float:
+    def sum(self, rows: RowNumbers, name: str) -> float:
         present = self._present(rows, name)
         if present and isinstance(present[0], int):
             return sum(present)
@@ -118,14 +118,14 @@ class Published:
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.nansum(np.array(self._at(rows, name), float)))
 
-    def avg(self, rows: Rows, name: str) -> float:
+    def avg(self, rows: RowNumbers, name: str) -> float:
         count = len(self._present(rows, name))
         return self.sum(rows, name) / count if count else math.nan
 
-    def most(self, rows: Rows, name: str, most: Most) -> float:
+    def most(self, rows: RowNumbers, name: str, most: Most) -> float:
         return most(self._present(rows, name), default=math.nan)
 
-    def extreme(self, rows: Rows, name: str, most: Most) -> Rows:
+    def extreme(self, rows: RowNumbers, name: str, most: Most) -> RowNumbers:
         values = self._at(rows, name)
         if not rows:
             raise ProgramError("needs a row or a value")
@@ -134,18 +134,18 @@ class Published:
         extreme = most(values)
         return tuple(row for row, value in zip(rows, values, strict=True) if value == extreme)
 
-    def _at(self, rows: Rows, name: str) -> list[float]:
-        numbers = self.cells(name, Kind.NUMBER)
+    def _at(self, rows: RowNumbers, name: str) -> list[float]:
+        numbers = self.cells(name, ColumnType.NUMBER)
         return [numbers[row] for row in rows]
 
-    def _present(self, rows: Rows, name: str) -> list[float]:
+    def _present(self, rows: RowNumbers, name: str) -> list[float]:
         return [value for value in self._at(rows, name) if value == value]  # noqa: PLR0124 - NaN
 
-    def hop(self, rows: Rows, name: str) -> Value:
+    def hop(self, rows: RowNumbers, name: str) -> ProgramValue:
         column = self.column(name)
         if not rows:
             raise ProgramError("needs a row or a value")
-        if column.kind is Kind.OTHER:
+        if column.kind is ColumnType.OTHER:
             raise ProgramError("is of another type", name)
         value = column.values[rows[0]]
         if value is None:
@@ -154,8 +154,8 @@ class Published:
             return number
         return value
 
-    def most_freq(self, rows: Rows, name: str) -> Value:
-        texts = self.cells(name, Kind.TEXT)
+    def most_freq(self, rows: RowNumbers, name: str) -> ProgramValue:
+        texts = self.cells(name, ColumnType.TEXT)
         counts = Counter(texts[row] for row in rows if texts[row] is not None)
         if not counts:
             raise ProgramError("needs a row or a value")
@@ -166,55 +166,61 @@ class Published:
 
     # --- Of values --------------------------------------------------------------------------------
 
-    def none(self, value: Value) -> bool:
+    def none(self, value: ProgramValue) -> bool:
         if not isinstance(value, str):
             raise ProgramError("is of another type", str(value))
         named = any(word in value for word in ("none", "n / a", "no information"))
         return named or value in {"-", "no"}
 
-    def zero(self, value: Value) -> bool:
+    def zero(self, value: ProgramValue) -> bool:
         return self.number(value) == 0
 
-    def combined(self, first: Value, second: Value, combine: Callable[[float, float], Any]) -> Any:
+    def combined(
+        self, first: ProgramValue, second: ProgramValue, combine: Callable[[float, float], Any]
+    ) -> Any:
         return combine(self.number(first), self.number(second))
 
-    def eq(self, first: Value, second: Value) -> bool:
+    def eq(self, first: ProgramValue, second: ProgramValue) -> bool:
         if isinstance(first, str) and isinstance(second, str) and not _are_numbers(first, second):
             return first in second or second in first
         return self.number(first) == self.number(second)
 
-    def not_eq(self, first: Value, second: Value) -> bool:
+    def not_eq(self, first: ProgramValue, second: ProgramValue) -> bool:
         return not self.eq(first, second)
 
     # --- Of a column and a value ------------------------------------------------------------------
 
-    def equal(self, rows: Rows, name: str, value: Value) -> Matches:
+    def equal(self, rows: RowNumbers, name: str, value: ProgramValue) -> Matches:
         """Return which of the rows have a value."""
         column = self.column(name)
-        if column.kind is Kind.NUMBER:
+        if column.kind is ColumnType.NUMBER:
             number = self.number(value)
             return Matches([column.values[row] == number for row in rows], negatable=True)
-        texts = self.cells(name, Kind.TEXT)
+        texts = self.cells(name, ColumnType.TEXT)
         if not isinstance(value, str):
             raise ProgramError("is of another type", name)
         whole = rows is self.table.rows
         return matches(value, texts if whole else [texts[row] for row in rows])
 
-    def compared(self, rows: Rows, name: str, value: Value, holds: Relation) -> list[bool]:
+    def compared(
+        self, rows: RowNumbers, name: str, value: ProgramValue, holds: Relation
+    ) -> list[bool]:
         """Return for which of the rows the relation of its cell to the value holds."""
         if holds in (operator.eq, operator.ne):
             cells, negatable = self.equal(rows, name, value)
             return [not cell for cell in cells] if holds is operator.ne and negatable else cells
-        numbers, number = self.cells(name, Kind.NUMBER), self.number(value)
+        numbers, number = self.cells(name, ColumnType.NUMBER), self.number(value)
         return [holds(numbers[row], number) for row in rows]
 
-    def filter_by(self, rows: Rows, name: str, value: Value, holds: Relation) -> Rows:
+    def filter_by(
+        self, rows: RowNumbers, name: str, value: ProgramValue, holds: Relation
+    ) -> RowNumbers:
         return tuple(compress(rows, self.compared(rows, name, value, holds)))
 
-    def all_by(self, rows: Rows, name: str, value: Value, holds: Relation) -> bool:
+    def all_by(self, rows: RowNumbers, name: str, value: ProgramValue, holds: Relation) -> bool:
         return all(self.compared(rows, name, value, holds))
 
-    def all_not_eq(self, rows: Rows, name: str, value: Value) -> bool:
+    def all_not_eq(self, rows: RowNumbers, name: str, value: ProgramValue) -> bool:
         return not any(self.equal(rows, name, value).cells)
 
 

@@ -93,21 +93,21 @@ def fit(sentence: str, program: str) -> float:
     return score - _is_reversed(tree, sentence.lower(), words)
 
 
-class _Words(NamedTuple):
+class _SentenceWords(NamedTuple):
     stems: frozenset[str]
     kinds: frozenset[str]
     direction: int  # 1 for a maximum, -1 for a minimum
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str) -> _Words:
+def _words(text: str) -> _SentenceWords:
     lower = text.lower()
     words = frozenset(_WORD.findall(lower))
     kinds = {kind for kind, cues in _CUES.items() if cues & words}
     if _COUNTED.search(lower):
         kinds.add("count")
     stems = frozenset(word.removesuffix("s") for word in words)
-    return _Words(stems, frozenset(kinds), bool(words & _HIGH) - bool(words & _LOW))
+    return _SentenceWords(stems, frozenset(kinds), bool(words & _HIGH) - bool(words & _LOW))
 
 
 def _literals(tree: Call) -> tuple[frozenset[str], frozenset[str]]:
@@ -124,7 +124,7 @@ def _literals(tree: Call) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(columns), frozenset(values)
 
 
-def _is_reversed(tree: Call, sentence: str, words: _Words) -> bool:
+def _is_reversed(tree: Call, sentence: str, words: _SentenceWords) -> bool:
     """Return whether the lesser of two things is mentioned first, without a word for less."""
     if tree.operator != "greater":
         return False

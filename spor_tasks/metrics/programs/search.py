@@ -18,7 +18,7 @@ from spor_tasks.corpora.logicnlg.columns import TypedTable
 from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
 from spor_tasks.metrics.programs.linking import Linked
 from spor_tasks.metrics.programs.moves import MOVES
-from spor_tasks.metrics.programs.operators import Rows
+from spor_tasks.metrics.programs.operators import RowNumbers
 from spor_tasks.metrics.programs.states import (
     COUNTED,
     DEFAULT_LIMITS,
@@ -71,7 +71,7 @@ def _expand(expansion: Expansion, until: float) -> Stop:
     return Stop.STEPS
 
 
-def _start(linked: Linked, rows: Rows) -> State:
+def _start(linked: Linked, rows: RowNumbers) -> State:
     return State(
         frozenset(),
         tuple(Item(column, value, value) for column, value in linked.texts),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.linking import Linked
-from spor_tasks.metrics.programs.operators import Rows
+from spor_tasks.metrics.programs.operators import RowNumbers
 from spor_tasks.metrics.programs.parse import ProgramError
 
 COUNTED = "tmp_input"
@@ -90,7 +90,7 @@ class RowSet(NamedTuple):
     """A set of rows, how a program says it, and whether anything used it."""
 
     program: str
-    rows: Rows
+    rows: RowNumbers
     used: bool
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-Group: TypeAlias = tuple[str, ...]
+TriggerWords: TypeAlias = tuple[str, ...]
 
 _TAGS = frozenset(["RBR", "RBS", "JJR", "JJS"])
 _ONLY = re.compile(r"only [^2-9]")
@@ -28,7 +28,7 @@ _ORDER = ("follow", "following", "followed", "after", "before", "above", "preced
 _UNIQUE = ("separate", "different", "unique")
 _SEVERAL = ("and", "while", "when", ",", "both", "neither", "none", "all", "which", "who", "that")
 
-_TRIGGERS: list[tuple[str, tuple[Group, ...]]] = [
+_TRIGGERS: list[tuple[str, tuple[TriggerWords, ...]]] = [
     ("avg", (("average",),)),
     ("uniq_num uniq_str", (_UNIQUE,)),
     ("diff", ((*_THAN, "separate", "except", "but", "separation"),)),
@@ -75,7 +75,7 @@ def left_out(sentence: str, tags: Sequence[str]) -> frozenset[str]:
     """Return the operators that nothing in the sentence means."""
     padded = f" {sentence} "
 
-    def means(group: Group) -> bool:
+    def means(group: TriggerWords) -> bool:
         return any(word in tags if word in _TAGS else f" {word} " in padded for word in group)
 
     out = {name for name, groups in TRIGGERS.items() if not all(map(means, groups))}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spor_tasks.core.table import Table
-from spor_tasks.corpora.logicnlg.columns import Kind, typed
+from spor_tasks.corpora.logicnlg.columns import ColumnType, typed
 
 NUMBERS = "1|2|-3|+4|007|1.5|.5|5.|-0|1e5| 7|7 | 1.5 "
 LONG = "-9223372036854775808|0.1234567890123456789|123456789012345678901.5|1e308|1e-320"
@@ -34,8 +34,8 @@ def check(table, frame):
     assert ours.size == len(frame)
     for column, (_, series) in zip(ours.columns, frame.items(), strict=True):
         theirs = series.tolist()
-        assert (column.kind is Kind.NUMBER) == (str(series.dtype) in {"int64", "float64"})
-        if column.kind is Kind.NUMBER:
+        assert (column.kind is ColumnType.NUMBER) == (str(series.dtype) in {"int64", "float64"})
+        if column.kind is ColumnType.NUMBER:
             assert type(column.values[0]) is type(theirs[0])
             # 0.0 is equal to -0.0, and NaN is equal to NaN here
             assert all(
@@ -43,7 +43,7 @@ def check(table, frame):
                 for a, b in zip(column.values, theirs, strict=True)
                 if isinstance(a, int | float)
             )
-        elif column.kind is Kind.TEXT:
+        elif column.kind is ColumnType.TEXT:
             assert list(column.values) == [None if pd.isna(cell) else cell for cell in theirs]
 
 
@@ -62,7 +62,7 @@ def test_names_differ_as_those_of_pandas(header):
 @pytest.mark.parametrize("cells", [["9" * 19, "1"], ["9" * 5000], ["-" + "9" * 19], ["0" * 200]])
 def test_whole_numbers_beyond_64_bits_are_neither_numbers_nor_texts(cells):
     [column] = typed(Table(("n",), tuple((cell,) for cell in cells))).columns
-    assert column.kind is Kind.OTHER
+    assert column.kind is ColumnType.OTHER
 
 
 def test_odd_tables_are_typed():
@@ -70,7 +70,7 @@ def test_odd_tables_are_typed():
     assert (short.columns[1].values, short.ragged) == (("x", None), False)
     assert typed(Table(("a",), (("1",), ("2", "3")))).ragged
     [_, empty] = typed(Table(("a", "b"), (("x", ""), ("y", "")))).columns
-    assert empty.kind is Kind.NUMBER
+    assert empty.kind is ColumnType.NUMBER
     assert all(math.isnan(float(str(value))) for value in empty.values)
     assert typed(Table((), ())).columns == ()
-    assert [column.kind for column in typed(Table(("a",), ())).columns] == [Kind.TEXT]
+    assert [column.kind for column in typed(Table(("a",), ())).columns] == [ColumnType.TEXT]
