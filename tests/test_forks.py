@@ -1,4 +1,4 @@
-"""What a fork finds: workflows with pinned actions, hooks of the tested versions, files that are."""
+"""What a fork finds: workflows with pinned actions, and hooks of the tested versions."""
 
 import re
 
