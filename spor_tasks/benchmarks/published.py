@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spor_tasks.core.sample import SetName
-from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.rows import Cell, Comparison, Size
 from spor_tasks.results.stats import Estimate
 
 _NO_VALUE = "not published"
@@ -71,11 +71,11 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
             task=spec.task if spec.split_of else like.task,
             model=model,
             metric=metric,
-            n=int(first["n"] or like.n),
+            size=Size(int(first["n"] or like.n)),
             arms=tuple(Cell(values=(value,)) for value in values),
             as_is=Cell(reason=_NO_VALUE),
             difference=Estimate(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
             if len(values) > 1
             else None,
-            published=True,
+            kind="published",
         )

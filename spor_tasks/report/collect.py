@@ -10,8 +10,9 @@ from spor_tasks.core.files import is_folder
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import runs
 from spor_tasks.results.benchmarks import Table, tables
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import with_samples
+from spor_tasks.results.compare import comparisons
+from spor_tasks.results.logged import AllLogged
+from spor_tasks.results.logged import read as read_logged
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Collected, Problem, Run
@@ -28,12 +29,14 @@ class Report:
     """The content of files: rows of each model and task, and problems.
 
     ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
-    are the sample files of the results that have one. ``floors`` are rows of no model.
+    are the sample files of the results that have one, and ``logged`` the values in them. ``floors``
+    are rows of no model.
     """
 
     rows: tuple[Comparison, ...]
     pooled: tuple[Comparison, ...]
     samples: tuple[SampleFile, ...]
+    logged: AllLogged
     problems: tuple[Problem, ...]
     floors: tuple[Comparison, ...] = ()
 
@@ -45,7 +48,7 @@ class Report:
     @property
     def measured(self) -> tuple[Comparison, ...]:
         """The rows of the tables without those of the papers."""
-        return tuple(row for table in self.tables for row in table.rows if not row.published)
+        return tuple(row for table in self.tables for row in table.rows if row.kind != "published")
 
 
 def made_of(paths: Iterable[Path], make: Callable[[Report], T], merge_by: Iterable[str] = ()) -> T:
@@ -109,15 +112,16 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
 
 
 def _report(collected: Collected, sources: Sequence[Path], merge_by: Iterable[str]) -> Report:
-    logged_runs, faults = with_samples(collected.runs)
-    rows, conflicts = comparisons(logged_runs, merge_by)
-    pooled_runs, incomplete = pooled(run for run in logged_runs if run.spec.is_pooled)
+    logged, faults = read_logged(collected.runs)
+    rows, conflicts = comparisons(collected.runs, logged, merge_by)
+    of_splits = (run for run in collected.runs if run.spec.is_pooled)
+    pooled_runs, of_pooled, incomplete = pooled(of_splits, logged)
     facts = {fact for run in pooled_runs for fact in run.facts}
-    pooled_rows, _ = comparisons(pooled_runs, facts.intersection(merge_by))
-    files = tuple(filter(None, map(find, logged_runs)))
-    notices = _notices(logged_runs, files, sources)
+    pooled_rows, _ = comparisons(pooled_runs, of_pooled, facts.intersection(merge_by))
+    files = tuple(file for run in collected.runs if (file := find(run)))
+    notices = _notices(collected.runs, files, sources)
     problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
-    return Report(rows, pooled_rows, files, problems)
+    return Report(rows, pooled_rows, files, logged, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:

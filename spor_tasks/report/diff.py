@@ -262,7 +262,7 @@ def as_json(task: TaskDiff) -> dict[str, Any]:
             "after": after,
             "up": up,
             "down": down,
-            **{name: getattr(row, name) for name in ("n", "clusters", "documents")},
+            **{name: getattr(row.size, name) for name in ("n", "clusters", "documents")},
             **{name: getattr(found, name, None) for name in ("value", "p", "mark", "reason")},
             **ends(found.interval if found else None),
         }

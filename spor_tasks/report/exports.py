@@ -24,8 +24,9 @@ from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, sta
 from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
-from spor_tasks.results.evidence import interval
+from spor_tasks.results.compare import interval
 from spor_tasks.results.grid import full_title, interval_text
+from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.stats import RESAMPLES
@@ -71,7 +72,7 @@ def export(report: Report, out: Path, settings: Settings) -> Export:
     """
     runs, problems = _choose(report, settings)
     entries, refused = _hub_entries(report.rows, runs, settings)
-    records = dict(_record(*each, settings) for each in runs.values())
+    records = dict(_record(*each, settings, report.logged) for each in runs.values())
     files: dict[str, str] = {}
     outdated: set[str] = set()
     for name, kind, texts in (
@@ -119,7 +120,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
             why = f"{name} is not a name on the Hub, and no other name is given for it"
-        elif not result.logged:
+        elif result.id not in report.logged:
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:
             why = "its test set is not one of the benchmark's"
@@ -207,7 +208,7 @@ def _entry(
 # --- Every Eval Ever ------------------------------------------------------------------------------
 
 
-def _record(result: Run, name: str, settings: Settings) -> tuple[str, str]:
+def _record(result: Run, name: str, settings: Settings, logged: AllLogged) -> tuple[str, str]:
     """Return the path and the text of a run's record, with all scores that tables show."""
     model = name
     if adapter := result.adapter:
@@ -244,7 +245,9 @@ def _record(result: Run, name: str, settings: Settings) -> tuple[str, str]:
             },
         },
         "evaluation_results": [
-            _scored(result, metric) for metric in result.spec.reported if metric in result.scores
+            _scored(result, metric, logged)
+            for metric in result.spec.reported
+            if metric in result.scores
         ],
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).digest()
@@ -252,8 +255,8 @@ def _record(result: Run, name: str, settings: Settings) -> tuple[str, str]:
     return path, json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _scored(result: Run, metric: str) -> dict[str, Any]:
-    info, around = result.spec.scores[metric], interval([result], metric)
+def _scored(result: Run, metric: str, logged: AllLogged) -> dict[str, Any]:
+    info, around = result.spec.scores[metric], interval(logged, metric, [result])
     uncertainty: dict[str, Any] = {"num_samples": result.n}
     if around and math.isfinite(around.low) and math.isfinite(around.high):
         uncertainty |= {

@@ -18,8 +18,8 @@ from spor_tasks.metrics.scores import metrics_for
 from spor_tasks.metrics.tally import Column
 from spor_tasks.models.baselines import PREFIX, copy_input
 from spor_tasks.report.collect import Report
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import logged_of, resampled
+from spor_tasks.results.compare import comparisons
+from spor_tasks.results.logged import Logged, resampled
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import SampleFile
 
@@ -44,18 +44,22 @@ def with_floors(report: Report) -> Report:
         run
         for file in largest.values()
         for run in _floors(file)
-        if (run.comparison, run.model) not in have
+        if (run[0].comparison, run[0].model) not in have
     ]
-    rows, _ = comparisons(resampled(runs))
-    return replace(report, floors=tuple(replace(row, floor=True) for row in rows))
+    logged = {run.id: of_run for run, of_run in runs}
+    rows, _ = comparisons([run for run, _ in runs], resampled(logged))
+    return replace(report, floors=tuple(replace(row, kind="floor") for row in rows))
 
 
 def _size(file: SampleFile) -> tuple[bool, int]:
     return file.run.signature["held_out_reference"] != "True", file.run.n
 
 
-def _floors(file: SampleFile) -> Iterator[Run]:
-    """Yield the floors on a file's samples; a damaged file, or foreign samples, have none."""
+def _floors(file: SampleFile) -> Iterator[tuple[Run, Logged]]:
+    """Yield the floors on a file's samples, with their values.
+
+    A damaged file, or foreign samples, have none.
+    """
     try:
         logged = (record.sample for record in file.records() if not record.likelihoods)
         samples = nsmallest(MOST, logged, key=attrgetter("id"))
@@ -81,8 +85,10 @@ def _copied(samples: Iterable[Sample]) -> list[list[str]]:
     return [[copy_input(view) for view in views(sample)] for sample in samples]
 
 
-def _run(run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Sequence[str]]) -> Run:
-    """Return the result of a floor's outputs, in the place of a model's."""
+def _run(
+    run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Sequence[str]]
+) -> tuple[Run, Logged]:
+    """Return the result of a floor's outputs, in the place of a model's, and their samples."""
     shown = [name for name in (*run.spec.reported, *run.spec.breakdown) if name not in _SLOW]
     totals = {name: run.spec.totals(name) for name in shown}
     names = [name for name in shown if totals[name].is_logged]
@@ -93,9 +99,10 @@ def _run(run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Seque
                 own |= {score: judged.values.get(score) for score in own.keys() & judged.values}
     columns = {name: Column.of([own[name] for own in values], totals[name]) for name in names}
     ids, keys = [sample.id for sample in samples], [sample.cluster for sample in samples]
-    logged = logged_of(run.spec, ids, keys, columns)
-    return replace(
+    logged = Logged.of(run.spec, ids, keys, columns)
+    floor = replace(
         run,
+        key=f"{run.key}, {name}",
         model=name,
         adapter=None,
         shown_arm=None,
@@ -107,5 +114,5 @@ def _run(run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Seque
         versions={},
         stderrs={},
         notes=(),
-        logged=logged,
     )
+    return floor, logged

@@ -12,7 +12,7 @@ from spor_tasks.aspects.named import place_of
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import benchmarks, ends
-from spor_tasks.results.evidence import (
+from spor_tasks.results.compare import (
     REPEATED,
     SystemPair,
     compare,
@@ -29,6 +29,7 @@ from spor_tasks.results.grid import (
     samples_text,
     source_text,
 )
+from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.rows import Cell, Comparison, prompt_in_words
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.systems import in_words
@@ -148,7 +149,7 @@ def rank(report: Report) -> Leaderboard:
         differing = [key for key in facts[0] if any(test[key] != facts[0][key] for test in facts)]
         for rows, test in zip(tested, facts, strict=True):
             if entries := _entries(rows):
-                ranked = _ranked(entries, rows[0].metric)
+                ranked = _ranked(entries, rows[0].metric, report.logged)
                 boards.append(Board(row=rows[0], entries=ranked, apart=in_words(test, differing)))
         for (first, former), (second, latter) in pairwise(
             (test, rows[0]) for test, rows in zip(facts, tested, strict=True)
@@ -188,13 +189,13 @@ def _entries(rows: Iterable[Comparison]) -> list[Entry]:
     )
 
 
-def _ranked(entries: Sequence[Entry], metric: str) -> tuple[Entry, ...]:
+def _ranked(entries: Sequence[Entry], metric: str, logged: AllLogged) -> tuple[Entry, ...]:
     """Return the entries, given best first, with their ranks or why they have none."""
-    untested = dict(_untestable(entries))
+    untested = dict(_untestable(entries, logged))
     numbers = [i for i in range(len(entries)) if i not in untested]
     pairs = list(combinations(numbers, 2))
     compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
-    tests = dict(zip(pairs, compare(compared, of_board=True), strict=True))
+    tests = dict(zip(pairs, compare(compared, logged, of_board=True), strict=True))
     # A system that cannot be tested against another one is left out, those with most such first.
     while missing := {pair: test.reason for pair, test in tests.items() if test.reason}:
         counts = Counter(i for pair in missing for i in pair)
@@ -216,12 +217,12 @@ def _ranked(entries: Sequence[Entry], metric: str) -> tuple[Entry, ...]:
     )
 
 
-def _untestable(entries: Sequence[Entry]) -> Iterator[tuple[int, str]]:
+def _untestable(entries: Sequence[Entry], logged: AllLogged) -> Iterator[tuple[int, str]]:
     """Yield the systems that cannot be tested on this board, with the reasons."""
     systems = [entry.cell.runs for entry in entries]
     several = any(len({run.seed for run in system}) > 1 for system in systems)
     for i, system in enumerate(systems):
-        if not all(run.logged for run in system):
+        if not all(run.id in logged for run in system):
             yield i, "there are no samples to test with"
         elif several and is_of_one_seed(system):
             yield i, "one training seed says nothing about others, and other systems have several"

@@ -85,13 +85,13 @@ def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
     common = {
         **row.spec.name._asdict(),
         **{name: getattr(row, name) for name in ("variant", "task", "model", "apart", "metric")},
-        "source": "paper" if row.published else "floor" if row.floor else "run",
+        "source": "paper" if row.kind == "published" else row.kind,
         "n": row.n,
-        "documents": row.documents,
-        "clusters": row.clusters,
+        "documents": row.size.documents,
+        "clusters": row.size.clusters,
         "signature": row.signature,
     }
-    for arm, cell in (("as is", row.as_is), *(() if row.floor else row.by_arm)):
+    for arm, cell in (("as is", row.as_is), *(() if row.kind == "floor" else row.by_arm)):
         yield {
             **common,
             **ends(cell.interval),

@@ -78,7 +78,7 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
     """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
     rows = tuple(rows)
     paper = [row for name in registry().names("benchmark") for row in _published(name, rows)]
-    shown = [row for row in (*rows, *paper) if row.published or not row.spec.is_pooled]
+    shown = [row for row in (*rows, *paper) if row.kind == "published" or not row.spec.is_pooled]
     aspects = {(row.spec.benchmark, row.aspect) for row in rows}
     return tuple(
         Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*shown, *pooled]))

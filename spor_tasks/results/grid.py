@@ -104,11 +104,12 @@ def full_title(row: _TitledRow) -> str:
 
 def samples_text(row: Comparison) -> str:
     """Return the number of samples, and that of clusters or of the whole test if they differ."""
-    if row.documents and row.n < row.documents:
-        return f"{row.n:,} of {row.documents:,}: a trial"
-    if row.clusters is None or row.clusters == row.n:
-        return f"{row.n:,}"
-    return f"{row.n:,} in {row.clusters:,} cluster{'' if row.clusters == 1 else 's'}"
+    n, documents, clusters, _ = row.size
+    if documents and n < documents:
+        return f"{n:,} of {documents:,}: a trial"
+    if clusters is None or clusters == n:
+        return f"{n:,}"
+    return f"{n:,} in {clusters:,} cluster{'' if clusters == 1 else 's'}"
 
 
 def interval_text(interval: Interval | None, score: ScoreFacts) -> str:

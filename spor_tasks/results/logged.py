@@ -1,27 +1,55 @@
-"""The values of the samples that lm-eval logged with a run."""
+"""The values of the samples that lm-eval logged with runs, and their resamples."""
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.metrics.tally import Column
-from spor_tasks.metrics.totals import Numbers
+from spor_tasks.metrics.totals import Numbers, Value
+from spor_tasks.results import stats
 from spor_tasks.results.facts import Declared
-from spor_tasks.results.stats import Clusters, clusters_of
+from spor_tasks.results.runs import Problem, Run, RunKey
+from spor_tasks.results.samples import SampleFile, find
+
+_CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """The values of one run's samples by score, sorted by the samples' ids.
-
-    Samples with the same units, or of the same table, form a cluster; these are their ``keys``.
-    ``resampled`` are the scores of resamples, which runs on the same samples have in common.
-    """
+    """The values of one run's samples by score, sorted by the samples' ids."""
 
     ids: tuple[Hashable, ...]
-    clusters: Clusters
+    clusters: stats.Clusters
+    """The cluster of each sample: samples with the same units, or of the same table."""
     columns: Mapping[str, Column]
     keys: tuple[Hashable, ...] = ()
+    """What the samples of a cluster have in common."""
     resampled: Mapping[str, Numbers] = field(default_factory=dict)
+    """The scores of resamples, which runs on the same samples have in common."""
+
+    @classmethod
+    def of(
+        cls,
+        declared: Declared,
+        ids: Sequence[str],
+        keys: Sequence[Hashable],
+        columns: Mapping[str, Column],
+    ) -> "Logged":
+        """Return the values of samples in any order, and the gaps between them."""
+        order = np.argsort(np.array(ids))
+        columns = {metric: column.take(order) for metric, column in columns.items()}
+        columns |= {
+            gap.name: columns[gap.score].less(columns[gap.subtracted])
+            for gap in declared.gaps
+            if all(name in columns and columns[name].totals.resampled for name in gap)
+        }
+        sorted_keys = tuple(keys[i] for i in order)
+        scored = {metric: column for metric, column in columns.items() if column.scored.any()}
+        return cls(tuple(sorted(ids)), stats.clusters_of(sorted_keys), scored, sorted_keys)
 
     @classmethod
     def joined(cls, parts: Mapping[str, "Logged"], declared: Declared) -> "Logged":
@@ -30,12 +58,11 @@ class Logged:
         A score of some samples only may lack a verdict in a whole split, any other score may not.
         """
         keys = tuple(key for part in parts.values() for key in part.keys)
-        names = dict.fromkeys(name for part in parts.values() for name in part.columns)
         columns = {}
-        for name in names:
+        for name in dict.fromkeys(name for part in parts.values() for name in part.columns):
             known = [part.columns.get(name) for part in parts.values()]
             if all(known) or declared.scores[name].of_some:
-                example = next(filter(None, known))
+                example = next(column for column in known if column)
                 columns[name] = Column.joined(
                     [
                         column or example.without_verdicts(len(part.ids))
@@ -43,4 +70,104 @@ class Logged:
                     ]
                 )
         ids = tuple((split, id_) for split, part in parts.items() for id_ in part.ids)
-        return cls(ids, clusters_of(keys), columns, keys)
+        return cls(ids, stats.clusters_of(keys), columns, keys)
+
+
+AllLogged = Mapping[RunKey, Logged]
+"""The samples of runs, of those that logged them."""
+
+
+def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
+    """Return the values of the runs' samples, and problems with files of samples."""
+    found: dict[RunKey, Logged] = {}
+    problems = []
+    shared: dict[Hashable, Hashable] = {}
+    for run in results:
+        try:
+            if file := find(run):
+                found[run.id] = _read(file, shared)
+        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+            told = (
+                error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")
+            )
+            what = f"{told.what}: there is no interval or test for these samples"
+            problems.append(Problem("samples", told.where or str(run.file), what))
+    return resampled(found), tuple(problems)
+
+
+def _read(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
+    """Return the values of the displayed scores in a sample file, and the gaps between them.
+
+    Ids and keys of clusters are taken from ``shared``, which gets the new ones, so that many runs
+    on the same samples hold them once.
+
+    Raises:
+        ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
+            result.
+    """
+    declared = file.run.spec
+    totals = {name: declared.totals(name) for name in (*declared.reported, *declared.breakdown)}
+    values: dict[str, list[Value]] = {name: [] for name, of in totals.items() if of.is_logged}
+    ids: list[str] = []
+    keys: list[Hashable] = []
+    for record in file.records():
+        id_, cluster = record.sample.id, record.sample.cluster
+        ids.append(str(shared.setdefault(id_, id_)))
+        keys.append(shared.setdefault(cluster, cluster))
+        for metric, of_metric in values.items():
+            of_metric.append(record.scores.get(metric))
+    if len(set(ids)) < len(ids) or len(ids) != file.run.n:
+        raise ResultError(
+            f"has {len(ids)} samples, {len(set(ids))} of them different, but the result is of "
+            f"{file.run.n}",
+            where=file.path,
+        )
+    try:
+        columns = {metric: Column.of(each, totals[metric]) for metric, each in values.items()}
+    except ResultError as error:
+        raise ResultError(error.what, where=file.path) from error
+    for metric, column in columns.items():
+        reported = file.run.scores.get(metric, math.nan)
+        if metric in file.run.scores and not math.isclose(
+            column.value, reported, rel_tol=_CLOSE, abs_tol=_CLOSE
+        ):
+            raise ResultError(
+                f"its samples have {metric} {column.value:.4f}, but the result says {reported:.4f}",
+                where=file.path,
+            )
+    return Logged.of(declared, ids, keys, columns)
+
+
+def resampled(logged: AllLogged) -> AllLogged:
+    """Return the samples with the scores of their resamples.
+
+    Runs on the same samples have the same resamples, so that their differences can be resampled.
+    """
+    by_samples: dict[tuple[Hashable, ...], list[RunKey]] = defaultdict(list)
+    for run, of_run in logged.items():
+        by_samples[of_run.ids].append(run)
+    found = {}
+    for runs in by_samples.values():
+        columns = [column for run in runs for column in logged[run].columns.values()]
+        drawn = iter(stats.resampled_scores(columns, logged[runs[0]].clusters).T if columns else ())
+        for run in runs:
+            scores = {metric: next(drawn) for metric in logged[run].columns}
+            found[run] = replace(logged[run], resampled=scores)
+    return found
+
+
+def same_samples(
+    logged: AllLogged, runs: Sequence[Run], metric: str | None = None
+) -> list[Logged] | None:
+    """Return the samples of each run if all logged the same, with this metric's values.
+
+    None without runs.
+    """
+    of_runs = [logged[run.id] for run in runs if run.id in logged]
+    if not of_runs or len(of_runs) < len(runs):
+        return None
+    ids = of_runs[0].ids
+    if not all(each.ids is ids or each.ids == ids for each in of_runs):
+        return None
+    has_values = metric is None or all(metric in each.columns for each in of_runs)
+    return of_runs if has_values else None

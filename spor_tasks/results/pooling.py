@@ -11,21 +11,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from spor_tasks.results.evidence import resampled
-from spor_tasks.results.logged import Logged
-from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.logged import AllLogged, Logged, resampled
+from spor_tasks.results.runs import Problem, Run, RunKey
 
 # Facts in which the splits of a protocol differ.
 _OF_SPLIT = frozenset({"task", "test_sha256", "n", "demonstrations_sha256"})
 
 
-def pooled(results: Iterable[Run]) -> tuple[list[Run], list[Problem]]:
-    """Return a run of all splits for each model, arm and seed.
+def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLogged, list[Problem]]:
+    """Return a run of all splits for each model, arm and seed, with their samples.
 
     Runs of all splits at once are returned as they are. A seed that lacks a split which another
     seed of the same arm has is left out.
     """
     runs: list[Run] = []
+    of_runs: dict[RunKey, Logged] = {}
     problems: list[Problem] = []
     protocols: dict[object, list[Run]] = defaultdict(list)
     for result in results:
@@ -44,10 +44,19 @@ def pooled(results: Iterable[Run]) -> tuple[list[Run], list[Problem]]:
                 notes.append("some splits were trained with more seeds")
             for by_split in complete:
                 parts = {split: by_split[split] for split in splits}
-                runs.append(_joined(parts, notes))
-        wholes = (run for run in of_protocol if run.part is None)
+                known = {split: logged[run.id] for split, run in parts.items() if run.id in logged}
+                whole = (
+                    Logged.joined(known, next(iter(parts.values())).spec)
+                    if len(known) == len(parts)
+                    else None
+                )
+                run = _joined(parts, whole, notes)
+                runs.append(run)
+                of_runs |= {run.id: whole} if whole else {}
+        wholes = [run for run in of_protocol if run.part is None]
         runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
-    return list(resampled(runs)), problems
+        of_runs |= {run.id: logged[run.id] for run in wholes if run.id in logged}
+    return runs, resampled(of_runs), problems
 
 
 def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
@@ -75,11 +84,9 @@ def _shared(result: Run) -> Mapping[str, str]:
     return {fact: value for fact, value in result.signature.items() if fact not in _OF_SPLIT}
 
 
-def _joined(parts: Mapping[str, Run], notes: Sequence[str]) -> Run:
+def _joined(parts: Mapping[str, Run], whole: Logged | None, notes: Sequence[str]) -> Run:
     """Return one run of the samples of all splits."""
     first = next(iter(parts.values()))
-    logged = {split: run.logged for split, run in parts.items() if run.logged}
-    whole = Logged.joined(logged, first.spec) if len(logged) == len(parts) else None
     scores: dict[str, float] = {}
     for metric in first.spec.displayed:
         if not first.spec.totals(metric).is_logged:  # the mean of the splits' own
@@ -100,7 +107,6 @@ def _joined(parts: Mapping[str, Run], notes: Sequence[str]) -> Run:
         signature=_shared(first),
         splits=tuple(parts),
         notes=(*first.notes, *notes),
-        logged=whole,
     )
 
 

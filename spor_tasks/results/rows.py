@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.runs import Run
@@ -11,21 +12,20 @@ from spor_tasks.results.stats import Estimate, Interval
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The scores of a model on one task, a value for each run; the paper's have no runs.
-
-    ``reason`` says why values are missing. If no run is of the arm, ``command`` would fill the gap;
-    it is empty if another table has the arm. ``interval`` is that of the mean over runs.
-    ``notes`` are other things that a reader must know. ``counts`` are the samples that each value
-    is of, where the score is of some samples only and they were logged.
-    """
+    """The scores of a model on one task, a value for each run; the paper's have no runs."""
 
     values: tuple[float, ...] = ()
     runs: tuple[Run, ...] = ()
     interval: Interval | None = None
+    """That of the mean over runs."""
     reason: str | None = None
+    """Why values are missing."""
     command: str | None = None
+    """What would fill the gap if no run is of the arm; empty if another table has the arm."""
     notes: tuple[str, ...] = ()
+    """The other things that a reader must know."""
     counts: tuple[int, ...] = ()
+    """The samples that each value is of, where it is of some only, and they were logged."""
 
     @property
     def mean(self) -> float | None:
@@ -48,41 +48,64 @@ class Cell:
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """The scores of one model on one task by one metric, of each arm and ``as_is`` (without one).
+class Size(NamedTuple):
+    """How large a test is."""
 
-    The arms are those of ``spec``; the model was trained on them, or they were only shown to it.
-    ``variant`` is how the task asks, such as ``beam5`` or ``icl k=3``. If there are two arms, the
-    ``difference`` is the first arm's score minus the second's: negative where generalization costs.
-    ``documents`` is the number of samples of the test, and ``n`` how many of them were evaluated.
-    ``clusters`` counts the samples with different units; it is None without logged samples.
-    ``published`` rows are the paper's, and a ``floor`` needs no model. If a model has several rows
-    for a task, ``prompted`` and ``evaluated`` say how this one was evaluated differently, and
-    ``trained`` how its adapters were trained.
-    ``merged`` says in what its runs differ because a user merged them. ``signature`` is that of the
-    results. ``splits`` counts those that are put together.
-    """
-
-    spec: Declared
-    variant: str
-    task: str
-    model: str
-    metric: str
     n: int
+    """The samples that were evaluated."""
     documents: int | None = None
-    arms: tuple[Cell, ...] = ()
-    as_is: Cell = Cell()
-    difference: Estimate | None = None
+    """The samples of the test."""
     clusters: int | None = None
-    published: bool = False
-    floor: bool = False
+    """The evaluated samples with different units; None without logged samples."""
+    splits: int = 0
+    """The splits that are put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """How a row differs from the model's other rows of the task; None where it does not."""
+
     prompted: str | None = None
     evaluated: str | None = None
     trained: str | None = None
+    """How its adapters were trained."""
     merged: str | None = None
+    """In what its own runs differ, because a user merged them."""
+
+    @property
+    def text(self) -> str | None:
+        """All of that; None where there is nothing."""
+        facts = (self.prompted, self.evaluated, self.trained, self.merged)
+        return "; ".join(fact for fact in facts if fact) or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The scores of one model on one task by one metric, of each arm and without one."""
+
+    spec: Declared
+    variant: str
+    """How the task asks, such as ``beam5`` or ``icl k=3``."""
+    task: str
+    model: str
+    metric: str
+    size: Size
+    arms: tuple[Cell, ...] = ()
+    """The cells of ``spec.arms``; the model was trained on them, or they were only shown to it."""
+    as_is: Cell = Cell()
+    difference: Estimate | None = None
+    """Of two arms the first one's score less the second's: below zero where generalization
+    costs."""
+    kind: str = "run"
+    """``run``, ``published`` (the paper's) or ``floor`` (which needs no model)."""
+    differs: Differs = Differs()
     signature: Mapping[str, str] = field(default_factory=dict)
-    splits: int = 0
+    """That of the results."""
+
+    @property
+    def n(self) -> int:
+        """The number of evaluated samples."""
+        return self.size.n
 
     @property
     def score(self) -> ScoreFacts:
@@ -112,8 +135,7 @@ class Comparison:
     @property
     def apart(self) -> str | None:
         """How this row differs from the model's other rows of the task; None without others."""
-        facts = (self.prompted, self.evaluated, self.trained, self.merged)
-        return "; ".join(filter(None, facts)) or None
+        return self.differs.text
 
     @property
     def name(self) -> str:
@@ -123,22 +145,26 @@ class Comparison:
     @property
     def name_as_is(self) -> str:
         """The model without adapters, which may also have several rows."""
-        return replace(self, trained=None, merged=None).name
+        return replace(self, differs=replace(self.differs, trained=None, merged=None)).name
 
     @property
     def name_beside_prompt(self) -> str:
         """The name where a column says how the model was prompted."""
-        return replace(self, prompted=None).name
+        return replace(self, differs=replace(self.differs, prompted=None)).name
 
     @property
     def prompt(self) -> str:
         """How a model was prompted, in a few words; empty where none was."""
-        return prompt_in_words(self.signature) if self.signature and not self.floor else ""
+        return prompt_in_words(self.signature) if self.signature and self.kind != "floor" else ""
 
 
 PROMPT_FACTS = (
-    *("prompt_style", "num_fewshot", "chat_template_sha", "system_instruction_sha"),
-    *("fewshot_as_multiturn", "system_message"),
+    "prompt_style",
+    "num_fewshot",
+    "chat_template_sha",
+    "system_instruction_sha",
+    "fewshot_as_multiturn",
+    "system_message",
 )
 """The facts of a result that :func:`prompt_in_words` puts into words."""
 

@@ -13,7 +13,6 @@ from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
 from spor_tasks.results import signatures
 from spor_tasks.results.facts import Adapter, Declared, upgrade
-from spor_tasks.results.logged import Logged
 from spor_tasks.results.schema import (
     Config,
     Model,
@@ -62,8 +61,7 @@ class Run:
     ``date`` is when the run began, in seconds since 1970; None if the file does not say it.
     ``generation`` are the settings of generation as they were resolved, and ``checkpoint`` is what
     the backend says of the weights. ``splits`` are those whose samples were pooled into one run,
-    and ``notes`` what a reader must know of that. ``logged`` are its samples, None if they were not
-    logged or not read.
+    and ``notes`` what a reader must know of that.
     """
 
     file: Path
@@ -90,7 +88,6 @@ class Run:
     failures: Mapping[str, int] = field(default_factory=dict)
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    logged: Logged | None = field(default=None, compare=False, repr=False)
 
     @property
     def id(self) -> RunKey:

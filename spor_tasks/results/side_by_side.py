@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 
 from spor_tasks.metrics.tally import Column
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import NO_VERDICT, logged_of, resampled
+from spor_tasks.results.compare import NO_VERDICT, comparisons
+from spor_tasks.results.logged import Logged, resampled
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.samples import Record
@@ -39,6 +39,7 @@ def side_by_side(
     sides = [
         replace(
             run,
+            key=side,
             spec=spec,
             model=" → ".join(dict.fromkeys(run.model for run in runs)),
             comparison=first.comparison,
@@ -49,16 +50,20 @@ def side_by_side(
             scores={metric: column.value for metric, column in of_side.items()},
             n=len(pairs),
             documents=first.documents if len(pairs) < (first.documents or 0) else None,
-            logged=logged_of(spec, ids, keys, of_side),
         )
         for side, run, of_side in zip(SIDES, runs, columns, strict=True)
     ]
-    rows, problems = comparisons(resampled(sides))
+    logged = {
+        side.id: Logged.of(spec, ids, keys, of_side)
+        for side, of_side in zip(sides, columns, strict=True)
+    }
+    rows, problems = comparisons(sides, resampled(logged))
     scored = []
     for row in rows:
         if row.metric in metrics:
             found = row.difference
             n, clusters = (found.n or 0, found.clusters) if found else (0, None)
             arms = row.arms if found else (Cell(reason=NO_VERDICT),) * len(SIDES)
-            scored.append(replace(row, arms=arms, n=n, clusters=clusters))
+            size = row.size._replace(n=n, clusters=clusters)
+            scored.append(replace(row, arms=arms, size=size))
     return tuple(scored), problems

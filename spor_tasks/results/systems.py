@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.rows import PROMPT_FACTS, Comparison
+from spor_tasks.results.rows import PROMPT_FACTS, Comparison, Differs, Size
 from spor_tasks.results.runs import Problem, Run
 
 _MOST_WORDS = 32
@@ -122,8 +122,8 @@ def named_rows(systems: Systems, merged: Iterable[str]) -> list[Comparison]:
     for shown, whole in ((in_short, False), (keys, False), (keys, True)):
         rows = [_row(system, shown, merged, whole=whole) for system in systems]
         if len({row.prompt for row in rows}) > 1:
-            rows = [replace(row, prompted=row.prompt) for row in rows]
-        if len({(row.name, row.merged) for row in rows}) == len(rows):
+            rows = [replace(row, differs=replace(row.differs, prompted=row.prompt)) for row in rows]
+        if len({(row.name, row.differs.merged) for row in rows}) == len(rows):
             break  # otherwise only omitted facts differ
     return rows
 
@@ -146,13 +146,17 @@ def _row(
         task=first.comparison,
         model=first.model,
         metric="",
-        n=max(result.n for result in results),
-        documents=first.documents,
-        evaluated=in_words(first.signature, evaluated, whole=whole),
-        trained=in_words(trained, [*trained], whole=whole),
-        merged=_merged_over(results, merged),
+        size=Size(
+            n=max(result.n for result in results),
+            documents=first.documents,
+            splits=max(len(result.splits) for result in results),
+        ),
+        differs=Differs(
+            evaluated=in_words(first.signature, evaluated, whole=whole),
+            trained=in_words(trained, [*trained], whole=whole),
+            merged=_merged_over(results, merged),
+        ),
         signature=first.signature,
-        splits=max(len(result.splits) for result in results),
     )
 
 

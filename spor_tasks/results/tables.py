@@ -40,7 +40,7 @@ def by_arm(
     """
     metrics = rows[0].spec.reported
     ordered = sorted(
-        (row for row in rows if not row.floor),
+        (row for row in rows if row.kind != "floor"),
         key=lambda row: (row.part or "", metrics.index(row.metric)),
     )
     notes = Notes()
@@ -50,7 +50,7 @@ def by_arm(
         return tuple(
             tuple(content(row) for content in columns.values())
             for row in ordered
-            if _kind(row) == kind
+            if row.kind == kind
         )
 
     yield Grid(
@@ -62,7 +62,7 @@ def by_arm(
         notes.texts,
         missing=_missing_arms(ordered),
     )
-    if floors := [row for row in rows if row.floor]:
+    if floors := [row for row in rows if row.kind == "floor"]:
         yield _floors(floors, part)
 
 
@@ -90,10 +90,6 @@ def _part(row: Comparison, part: str) -> str:
     return (row.spec.part_title or "").removeprefix(f"{part} = ")
 
 
-def _kind(row: Comparison) -> str:
-    return "published" if row.published else "floor" if row.floor else "run"
-
-
 def _columns(
     rows: Sequence[Comparison], part: str, notes: Notes
 ) -> Iterator[tuple[str, Callable[[Comparison], Content]]]:
@@ -104,7 +100,10 @@ def _columns(
         yield part, partial(_part, part=part)
     yield "metric", lambda row: row.score.label
     if any(row.as_is.values for row in rows):
-        yield "as is", lambda row: "" if row.published else _cell(row.as_is, row.score, notes)
+        yield (
+            "as is",
+            lambda row: "" if row.kind == "published" else _cell(row.as_is, row.score, notes),
+        )
     for at, arm in enumerate(arms):
         if any(row.arms[at].values for row in rows if row.arms):
             yield arm, partial(_cell_of_arm, at, notes, _absent(rows))
@@ -127,7 +126,7 @@ def _names(rows: Iterable[Comparison]) -> Iterator[tuple[str, Callable[[Comparis
 
 def _absent(rows: Iterable[Comparison]) -> dict[str, str]:
     """Return the arms that no model has a result of, with what would give it."""
-    cells = [each for row in rows if _kind(row) == "run" for each in row.by_arm]
+    cells = [each for row in rows if row.kind == "run" for each in row.by_arm]
     have = {arm for arm, cell in cells if cell.command is None}
     return {arm: cell.command or "" for arm, cell in cells if arm not in have}
 
@@ -140,7 +139,7 @@ def _missing_arms(rows: Sequence[Comparison]) -> str:
 
 
 def _cell_of_arm(at: int, notes: Notes, absent: Container[str], row: Comparison) -> Number:
-    if not row.published and row.spec.arms[at] in absent:
+    if row.kind != "published" and row.spec.arms[at] in absent:
         return Number("")
     return _cell(row.arms[at], row.score, notes)
 
@@ -166,7 +165,7 @@ def by_metric(
     columns = {(row.part, row.metric): header(row) for row in rows}
     models: dict[tuple[str, str], dict[Column, Comparison]] = defaultdict(dict)
     for row in rows:
-        models[_kind(row), row.name][row.part, row.metric] = row
+        models[row.kind, row.name][row.part, row.metric] = row
     notes, names = Notes(), dict(_names(rows))
     lines: dict[str, list[Line]] = defaultdict(list)
     for (kind, _), by_column in models.items():
@@ -215,14 +214,14 @@ def _model_lines(
         return _cell(row.arms[at], row.score, notes)
 
     def absent(part: str | None) -> str | None:
-        if rows[0].floor:
+        if rows[0].kind == "floor":
             return None
-        if rows[0].published:
+        if rows[0].kind == "published":
             return "not in the paper"
         return "not measured" if part in measured else "no result of this task"
 
     if any(row.as_is.values for row in rows):
-        arm = f"n = {rows[0].n:,}" if rows[0].floor else "as is"
+        arm = f"n = {rows[0].n:,}" if rows[0].kind == "floor" else "as is"
         yield line(arm, lambda row: _cell(row.as_is, row.score, notes))
     for at, arm in enumerate(arms):
         if all(row.arms[at].command is not None for row in rows):
@@ -266,7 +265,7 @@ def _detectable(score: ScoreFacts, difference: float) -> str:
 
 def _counts(rows: Iterable[Comparison]) -> str:
     """Return the numbers of samples of our rows, for each part if they differ."""
-    runs = (row for row in rows if _kind(row) == "run")
+    runs = (row for row in rows if row.kind == "run")
     sizes = tuple(dict.fromkeys((row.part, samples_text(row)) for row in runs))
     if len({n for _, n in sizes}) == 1:
         return f"n = {sizes[0][1]}"
@@ -300,12 +299,14 @@ def _spread(cell: Cell, score: ScoreFacts) -> str:
 
 def _difference(row: Comparison, notes: Notes) -> Number:
     difference = row.difference
-    if difference is None and (row.floor or all(cell.command is not None for cell in row.arms)):
+    if difference is None and (
+        row.kind == "floor" or all(cell.command is not None for cell in row.arms)
+    ):
         return Number("")
     if difference is None:
         return _missing("no difference without both arms", notes)
     notes_of_difference = (difference.reason, source_text(difference.interval), *difference.notes)
-    reasons = () if row.published else notes_of_difference
+    reasons = () if row.kind == "published" else notes_of_difference
     return Number(
         f"{difference.value:+.2f}",
         interval_text(difference.interval, row.score),

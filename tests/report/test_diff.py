@@ -57,7 +57,7 @@ def test_the_largest_change_comes_first(runs, tmp_path):
     assert [cell.mean for cell in row.arms] == pytest.approx([100 / 3, 140 / 3])
     # however +20 and -60 are exchanged, their sum is at least as far from 0 as it is
     assert (*task.moved(row), row.difference.p) == (1, 1, 1.0)
-    assert (row.n, row.documents) == (3, 4)
+    assert row.size[:2] == (3, 4)
     assert not found.problems
     (task,) = report.diff(runs[0], a_run(tmp_path / "three", AFTER, " Please.")).tasks
     assert not any(change.prompted_alike for change in task.changes)
@@ -96,7 +96,7 @@ def test_a_diff_says_what_a_report_of_two_arms_says(tmp_path):
     (found,) = task.rows
     assert found.difference == row.difference
     assert found.difference.mark
-    assert (found.n, found.clusters) == (38, 38)
+    assert found.size[0:3:2] == (38, 38)
     both = [name for name in values if name not in {"3", "7"}]
     means = [np.mean([side[name][1] for name in both]) for side in (after, before)]
     assert [cell.mean for cell in found.arms] == pytest.approx(means)

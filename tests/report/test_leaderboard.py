@@ -13,7 +13,6 @@ from spor_tasks.metrics.tally import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
 from spor_tasks.report.leaderboard import Entry, _ranked
-from spor_tasks.results.evidence import resampled
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.rows import Cell
 from spor_tasks.results.runs import collect as collect_runs
@@ -46,26 +45,25 @@ def systems_of(run, systems, clusters=None):
     """Systems on a board, best first; each has the values of the samples of each of its runs."""
     columns = [[Column.of([*values]) for values in of_system] for of_system in systems]
     clusters = np.arange(len(systems[0][0])) if clusters is None else clusters
-    ids, runs = tuple(map(str, range(len(clusters)))), []
+    ids, runs, logged = tuple(map(str, range(len(clusters)))), [], {}
     for of_system in columns:
         for seed, column in enumerate(of_system):
-            logged = Logged(ids, clusters, {"parent": column})
             adapter = structs.replace(run.adapter, seed=seed)
-            runs.append(
-                replace(run, scores={"parent": column.value}, logged=logged, adapter=adapter)
-            )
-    drawn = iter(resampled(runs) if len(systems) == len(runs) else runs)
-    cells = [tuple(next(drawn) for _ in of_system) for of_system in columns]
+            scores = {"parent": column.value}
+            runs.append(replace(run, key=str(len(runs)), scores=scores, adapter=adapter))
+            logged[runs[-1].id] = Logged(ids, clusters, {"parent": column})
+    each = iter(runs)
+    cells = [tuple(next(each) for _ in of_system) for of_system in columns]
     entries = [
         Entry(str(number), "atom", Cell(tuple(run.scores["parent"] for run in runs), runs))
         for number, runs in enumerate(cells)
     ]
-    return sorted(entries, key=lambda entry: -entry.cell.mean)
+    return sorted(entries, key=lambda entry: -entry.cell.mean), logged
 
 
-def ranks(entries):
+def ranks(entries, logged):
     """The rank of each system, or why it has none, by its name."""
-    return {each.model: each.rank or each.reason for each in _ranked(entries, "parent")}
+    return {each.model: each.rank or each.reason for each in _ranked(entries, "parent", logged)}
 
 
 def test_systems_are_in_order_with_ranks(tmp_path):
@@ -147,8 +145,8 @@ def test_many_systems_with_known_gaps_are_told_apart(systems, tmp_path):
     rng = np.random.default_rng(7)
     items = rng.normal(50, 15, 150)
     values = (items - 2.0 * (number // 3) + rng.normal(0, 1.5, 150) for number in range(systems))
-    entries = systems_of(run_of(tmp_path), [[of_system] for of_system in values])
-    ranked = list(_ranked(entries, "parent"))
+    board = systems_of(run_of(tmp_path), [[of_system] for of_system in values])
+    ranked = list(_ranked(board[0], "parent", board[1]))
     assert [entry.rank for entry in ranked] == [1 + number // 3 * 3 for number in range(systems)]
 
 
@@ -164,7 +162,7 @@ def test_equal_systems_have_equal_ranks(systems, seeds, tmp_path):
             [items + rng.normal(0, 1) + rng.normal(0, 10, 500) for _ in range(number)]
             for number in numbers
         ]
-        false += set(ranks(systems_of(run, drawn)).values()) != {1}
+        false += set(ranks(*systems_of(run, drawn)).values()) != {1}
     assert false <= 0.06 * boards_ + 2
 
 
@@ -175,7 +173,7 @@ def test_a_better_system_of_several_seeds_is_found_on_a_board(tmp_path):
         [items - 12 * place + rng.normal(0, 1) + rng.normal(0, 10, 500) for _ in range(5)]
         for place in (0, 1, 1, 2)
     ]
-    assert ranks(systems_of(run_of(tmp_path), drawn)) == {"0": 1, "1": 2, "2": 2, "3": 4}
+    assert ranks(*systems_of(run_of(tmp_path), drawn)) == {"0": 1, "1": 2, "2": 2, "3": 4}
 
 
 def test_one_training_seed_has_no_rank_among_several(tmp_path):
@@ -250,48 +248,48 @@ def test_a_system_that_is_not_tested_has_no_rank(change, reason, seeds, tmp_path
     if change == "few verdicts":
         values[0, :, 29:] = np.nan
     clusters = {"few clusters": np.arange(60) % 29, "one cluster": np.zeros(60, np.int64)}
-    first, *others = systems_of(run_of(tmp_path), values, clusters.get(change))
+    (first, *others), logged = systems_of(run_of(tmp_path), values, clusters.get(change))
     ids = tuple(f"other {number}" for number in range(60))
     if change.endswith(" samples"):
-        runs = tuple(
-            replace(run, logged=replace(run.logged, ids=ids) if change[0] == "o" else None)
-            for run in first.cell.runs
-        )
-        first = replace(first, cell=replace(first.cell, runs=runs))
+        for run in first.cell.runs:
+            of_run = logged.pop(run.id)
+            logged |= {run.id: replace(of_run, ids=ids)} if change[0] == "o" else {}
     of_all = change.endswith((" cluster", " clusters"))
     rest = dict.fromkeys("123", f"not ranked: {reason}" if of_all else 1)
-    assert ranks([first, *others]) == {"0": f"not ranked: {reason}", **rest}
+    assert ranks([first, *others], logged) == {"0": f"not ranked: {reason}", **rest}
 
 
 def test_several_runs_of_one_seed_are_not_several_seeds(tmp_path):
     """They were merged, say over the type of the weights, and differ by next to nothing."""
     rng = np.random.default_rng(2)
-    merged, *single = systems_of(run_of(tmp_path), rng.normal(50, 1, (3, 2, 60)))
+    (merged, *single), logged = systems_of(run_of(tmp_path), rng.normal(50, 1, (3, 2, 60)))
     runs = tuple(
         replace(run, adapter=structs.replace(run.adapter, seed=0)) for run in merged.cell.runs
     )
     board = [replace(merged, cell=replace(merged.cell, runs=runs)), *single]
     reason = "one training seed says nothing about others, and other systems have several"
-    assert ranks(board) == {merged.model: f"not ranked: {reason}"} | {e.model: 1 for e in single}
+    expected = {merged.model: f"not ranked: {reason}"} | {e.model: 1 for e in single}
+    assert ranks(board, logged) == expected
 
 
 def test_a_checkpoint_that_is_evaluated_twice_is_not_two_runs(tmp_path):
     """Runs in float32 and bfloat16 of two seeds are merged: four runs of two checkpoints."""
     rng = np.random.default_rng(2)
-    first, *others = systems_of(run_of(tmp_path), rng.normal(50, 1, (3, 4, 60)))
+    (first, *others), logged = systems_of(run_of(tmp_path), rng.normal(50, 1, (3, 4, 60)))
     runs = tuple(
         replace(run, adapter=structs.replace(run.adapter, seed=number // 2))
         for number, run in enumerate(first.cell.runs)
     )
     board = [replace(first, cell=replace(first.cell, runs=runs)), *others]
     reason = "a checkpoint has several results, which are not of several runs of training"
-    assert ranks(board) == {first.model: f"not ranked: {reason}"} | {e.model: 1 for e in others}
+    expected = {first.model: f"not ranked: {reason}"} | {e.model: 1 for e in others}
+    assert ranks(board, logged) == expected
 
 
 def test_a_score_that_cannot_be_resampled_ranks_no_system(tmp_path):
     """Dist-3 counts different words of all outputs together."""
-    entries = systems_of(run_of(tmp_path), [[near(seed, shift=9 * seed)] for seed in range(2)])
-    found = [*_ranked(entries, "dist_3")]
+    board = systems_of(run_of(tmp_path), [[near(seed, shift=9 * seed)] for seed in range(2)])
+    found = [*_ranked(board[0], "dist_3", board[1])]
     assert [each.rank for each in found] == [None, None]
     assert {each.reason for each in found} == {
         "not ranked: this score is of all outputs together, and cannot be resampled"
@@ -304,6 +302,7 @@ def test_the_better_of_two_is_so_on_the_samples_of_both(tmp_path):
     easy = np.where(np.arange(200) < 100, 80, 20)
     some = easy + rng.normal(0, 3, 200)
     some[100:] = np.nan
-    entries = systems_of(run_of(tmp_path), [[some], [easy + 10 + rng.normal(0, 3, 200)]])
+    values = [[some], [easy + 10 + rng.normal(0, 3, 200)]]
+    entries, logged = systems_of(run_of(tmp_path), values)
     assert entries[0].model == "0"
-    assert ranks(entries) == {"0": 2, "1": 1}
+    assert ranks(entries, logged) == {"0": 2, "1": 1}

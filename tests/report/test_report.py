@@ -147,7 +147,7 @@ def test_equal_units_are_one_draw(tmp_path, clusters, seeds, p):
             file = tmp_path / f"results_{arm}{seed}.json"
             write_rows(file, rows, task=TASK, arm=arm, seed=seed)
     (row,) = paper_rows(tmp_path)
-    assert (row.n, row.clusters) == (12, clusters)
+    assert row.size[0:3:2] == (12, clusters)
     assert row.difference.p == pytest.approx(p, abs=0.02)
     assert row.difference.reason
     assert f"12 in {clusters} cluster" in markdown(tables.document(report.collect([tmp_path])))
@@ -356,7 +356,7 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path):
         write_result(tmp_path / f"results_{corpus}.json", task=task, metadata=sets)
         in_context = {"task": f"{task}_icl_{FIRST}", "shown": FIRST, "metadata": sets}
         write_result(tmp_path / f"results_{corpus}-icl.json", **in_context)
-    found = [row for row in paper_rows(tmp_path) if row.published]
+    found = [row for row in paper_rows(tmp_path) if row.kind == "published"]
     assert {(row.spec.name.corpus, row.variant) for row in found} == {("webnlg", "")}
     assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
     assert len(found) == 6

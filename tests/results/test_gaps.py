@@ -11,11 +11,10 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.metrics.scores import info_of, score_of
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO
-from spor_tasks.results import evidence
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import same_samples, with_samples
+from spor_tasks.results.compare import comparisons
+from spor_tasks.results.compare import interval as interval_of
 from spor_tasks.results.facts import KeyGap
-from spor_tasks.results.logged import Logged
+from spor_tasks.results.logged import Logged, read, same_samples
 from spor_tasks.results.runs import collect
 from spor_tasks.results.stats import over_runs
 from tests.support.result_files import declaring, distinct, rows_of, write_rows
@@ -96,7 +95,7 @@ def runs(tmp_path):
 
 
 def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs):
-    rows, _ = comparisons(with_samples(runs)[0])
+    rows, _ = comparisons(runs, read(runs)[0])
     (row,) = (row for row in rows if row.metric == GAP.name)
     cell = row.arms[0]
     assert cell.values == (14.5, 15.5)
@@ -106,11 +105,11 @@ def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs):
 
 
 def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs):
-    found = evidence.interval(with_samples(runs[:1])[0], GAP.name)
+    found = interval_of(read(runs[:1])[0], GAP.name, runs[:1])
     assert found.source == "samples"
     reach = 1.96 * 2.03  # standard errors of 5.74 / √10 and 2.87 / √10, together 2.03
     assert (found.low, found.high) == pytest.approx((14.5 - reach, 14.5 + reach), abs=0.4)
-    alone = evidence.interval(runs[:1], GAP.name)  # without samples, by the errors of both scores
+    alone = interval_of({}, GAP.name, runs[:1])  # without samples, by the errors of both scores
     assert alone.source == "stderr"
     assert alone.low == pytest.approx(14.5 - 1.959964 * 3, abs=1e-5)
 
@@ -133,7 +132,7 @@ def test_a_prior_on_known_entities_is_seen(prior, tmp_path):
         write(tmp_path, arm, {name: [*map(float, of)] for name, of in values.items()}, arm=arm)
     gap = KeyGap("parent", "parent_twin")
     runs = runs_in(tmp_path, gap, reported=(*gap,))
-    found, problems = comparisons(with_samples(runs)[0])
+    found, problems = comparisons(runs, read(runs)[0])
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap.name)
     assert row.score.label == "PARENT, original − twin"
@@ -151,14 +150,17 @@ def test_a_few_outputs_with_most_of_the_words_are_named_beside_the_score(long, n
         values = np.hstack([found, lengths, lengths[:, :1], lengths[:, :1]]).tolist()
         write(tmp_path, str(seed), {"totto_bleu": values}, seed=seed)
     runs = [declaring(run, reported=("totto_bleu",)) for run in collect([tmp_path]).runs]
-    (row,), _ = comparisons(with_samples(runs)[0])
+    (row,), _ = comparisons(runs, read(runs)[0])
     assert any("as 4 equal clusters" in note for note in row.arms[0].notes) == noted
 
 
 def test_runs_on_different_samples_have_no_samples_in_common(runs):
-    logged = [Logged((*ids,), np.array([0, 0]), {}, ("one", "one")) for ids in ("ab", "ab", "ac")]
-    first, second, other = (replace(runs[0], logged=each) for each in logged)
-    assert same_samples([first, second]) is logged[0]
-    assert same_samples([first, other]) is None
-    assert same_samples([first, runs[1]]) is None
-    assert same_samples([]) is None
+    first, second, other, without = (replace(runs[0], key=key) for key in "0123")
+    logged = {
+        run.id: Logged((*ids,), np.array([0, 0]), {}, ("one", "one"))
+        for run, ids in ((first, "ab"), (second, "ab"), (other, "ac"))
+    }
+    assert same_samples(logged, [first, second]) == [logged[first.id], logged[second.id]]
+    assert same_samples(logged, [first, other]) is None
+    assert same_samples(logged, [first, without]) is None
+    assert same_samples(logged, []) is None

@@ -51,7 +51,7 @@ _System: TypeAlias = tuple[str, str]
 def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield both tables for each way of asking, if some score is there of all four datasets."""
     for variant in dict.fromkeys(row.variant for row in rows):
-        own = [row for row in rows if row.variant == variant and not row.published]
+        own = [row for row in rows if row.variant == variant and row.kind != "published"]
         by_system = {system: averages(scores) for system, scores in _scores(own).items()}
         title = ", ".join(filter(None, [sets.TITLE, "averages", variant]))
         whole = (*_with_ppl(_KINDS), "acc", "ppl", "gap")

@@ -17,7 +17,7 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
     title = section_title(rows[0])
     is_main = {row.metric: _place(row)[0] < len(row.spec.reported) for row in rows}
     main = [row for row in rows if is_main[row.metric]]
-    further = [row for row in rows if not is_main[row.metric] and not row.published]
+    further = [row for row in rows if not is_main[row.metric] and row.kind != "published"]
     for name, part in ((title, main), (f"{title}, other scores", further)):
         if part:
             yield by_metric(name, sorted(part, key=_place), _header, _about(part, rows))
@@ -39,7 +39,7 @@ def _header(row: Comparison) -> str:
 def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[str]:
     """Yield a word on how splits were put together, and on the scores of a table."""
     headers = " ".join({_header(row) for row in part}).lower()
-    splits = max(row.splits for row in rows)
+    splits = max(row.size.splits for row in rows)
     yield _together(rows[0].spec.name, splits)
     if splits > 1 and "dist" in headers:
         yield "Dist: the mean of the splits' own"
@@ -52,7 +52,7 @@ def _about(part: Sequence[Comparison], rows: Sequence[Comparison]) -> Iterator[s
         )
     if "acc" in headers:
         yield _without_codes(rows)
-    if any(row.published for row in part):
+    if any(row.kind == "published" for row in part):
         yield "published: other splits and other classifiers"
 
 

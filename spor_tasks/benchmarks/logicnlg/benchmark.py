@@ -141,6 +141,6 @@ def _judges(rows: Sequence[Comparison]) -> Iterator[str]:
         if row.metric == "sp_acc" and fact.startswith("ranker:")
     }
     yield from (f"our programs of SP-Acc ranked by {name}" for name in sorted(rankers))
-    has_paper = any(row.published for row in rows)
+    has_paper = any(row.kind == "published" for row in rows)
     if has_paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
         yield "the paper's SP-Acc and NLI-Acc are by its own models"

@@ -23,12 +23,12 @@ def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
 
     The ablation is without published systems that have only one input.
     """
-    parts = {row.part: row for row in rows if not row.published}
+    parts = {row.part: row for row in rows if row.kind != "published"}
     for part, first in parts.items():
         yield from _tables(full_title(first), [row for row in rows if row.part == part], _header)
     if len(parts) > 1:
-        several = {row.name for row in rows if row.published and row.part}
-        compared = [row for row in rows if not row.published or row.name in several]
+        several = {row.name for row in rows if row.kind == "published" and row.part}
+        compared = [row for row in rows if row.kind != "published" or row.name in several]
         inputs = {row.part: row.spec.part_title or "subtable" for row in compared}
         yield from _tables(
             f"{section_title(rows[0])}, by input",
@@ -72,5 +72,5 @@ def _about(about: str, rows: Sequence[Comparison]) -> Iterator[str]:
     yield about
     if any(row.spec.score(row.metric).group == GAP for row in rows):
         yield "gap: non-overlap − overlap"
-    if any(row.published for row in rows):
+    if any(row.kind == "published" for row in rows):
         yield "ours of the development set, the published rows of the hidden test set"

@@ -14,16 +14,18 @@ from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import tables
 from spor_tasks.report.document import Document, plain_text
 from spor_tasks.report.plots import draw
-from spor_tasks.results.comparisons import comparisons
-from spor_tasks.results.evidence import resampled
-from spor_tasks.results.facts import Declared
-from spor_tasks.results.logged import Logged
+from spor_tasks.results.compare import comparisons
+from spor_tasks.results.facts import Adapter, Declared
+from spor_tasks.results.logged import Logged, resampled
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.runs import Run
-from spor_tasks.results.schema import Adapter
 from tests.support import attribute_runs, golden
 
 GAP = "mctg_acc_comp - mctg_acc_id"
+
+
+LOGGED = {}
+"""The samples of each run, by its key."""
 
 
 def specs(corpus, protocol):
@@ -58,7 +60,7 @@ def run(spec, scores, *, model="base", seed=0, n=10):
     """Return a run, untuned without a seed; its samples have its score or that of their half."""
     result = Run(
         file=Path(f"{model} {spec.task} {spec.name.part} {seed}"),
-        key="",
+        key=str(len(LOGGED)),
         task=spec.task,
         comparison=f"{spec.task} {spec.part_title or ''}".strip(),
         variant="",
@@ -85,16 +87,21 @@ def run(spec, scores, *, model="base", seed=0, n=10):
             ),
         }
         columns[GAP] = columns["mctg_acc_comp"].less(columns["mctg_acc_id"])
-    return replace(result, logged=Logged(ids, np.arange(n), columns, ids))
+    LOGGED[result.key] = Logged(ids, np.arange(n), columns, ids)
+    return result
 
 
 def acc(split, value, **settings):
     return run(YELP[split], {"mctg_acc": float(value)}, **settings)
 
 
+def logged_of(runs):
+    return {run.id: LOGGED[run.key] for run in runs if run.key}
+
+
 def put_together(runs):
-    whole, problems = pooled(runs)
-    return comparisons(whole)[0], problems
+    whole, logged, problems = pooled(runs, logged_of(runs))
+    return comparisons(whole, logged)[0], problems
 
 
 def together(*runs):
@@ -159,7 +166,7 @@ def layouts():
     yield "The same file twice", grids_of(acc(0, 80), acc(1, 80), copy)
     other_copy = replace(copy, scores={"mctg_acc": 70.0})
     yield "Files that differ on a split", grids_of(acc(0, 80), acc(1, 80), other_copy)
-    yield "No samples", grids_of(*(replace(acc(n, 80), logged=None) for n in (0, 1)))
+    yield "No samples", grids_of(*(replace(acc(n, 80), key="") for n in (0, 1)))
     yield "One split", grids_of(tuned[3])
     yield "Two splits, one by another model too", grids_of(*tuned[:2], other)
     yield "A model without tuning", grids_of(untuned)
@@ -181,7 +188,7 @@ def test_tables_are_the_golden_ones(tmp_path):
 
 def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means():
     runs = [run(spec, halves(80 + number, 60 - number)) for number, spec in enumerate(YELP)]
-    rows, _ = comparisons(resampled(runs))
+    rows, _ = comparisons(runs, resampled(logged_of(runs)))
     original = together(run(specs("yelp", "original")[0], {"mctg_acc": 80.0}))
     assert "halves" not in {plot.name for plot in draw(original, ())}
     (found,) = (plot for plot in draw(rows, ()) if plot.name == "halves")

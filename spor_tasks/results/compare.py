@@ -1,0 +1,469 @@
+"""Systems beside each other: intervals, tests, and rows of arms with their difference.
+
+The same tests serve arms, checkpoints, boards and two runs of one test.
+"""
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from spor_tasks.metrics.tally import Column
+from spor_tasks.results import stats
+from spor_tasks.results.facts import ScoreFacts
+from spor_tasks.results.logged import AllLogged, same_samples
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.stats import Estimate, Interval, Variances, detectable, freedom_of
+from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
+
+MARKS = (("‡", 0.01), ("†", 0.05))
+"""The paper's marks of significance, each with the p below which it is printed."""
+
+FEWEST_CLUSTERS = 30
+"""A difference on fewer clusters of samples has no mark: its interval and p are too bold."""
+
+REPEATED = "a checkpoint has several results, which are not of several runs of training"
+NO_VERDICT = "no sample has a verdict in every run"
+
+_FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
+_NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
+_ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
+_NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
+_UNPAIRED = "unpaired: the arms were trained with different seeds"
+_ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
+
+System = Sequence[Run]
+"""Runs that differ only in their training seeds."""
+
+# --- Intervals and tests of systems ---------------------------------------------------------------
+
+
+def estimate(logged: AllLogged, metric: str, *systems: System) -> Estimate | None:
+    """Return the score of a system, or that of the first of two minus the second's.
+
+    None where samples are missing or differ, or where no sample has the verdicts.
+    """
+    runs = [*_all(systems)]
+    if not (samples := same_samples(logged, runs, metric)):
+        return None
+    return stats.estimate(
+        [_columns(logged, system, metric) for system in systems],
+        samples[0].clusters,
+        runs[0].spec.scores[metric].scale,
+        [each.resampled[metric] for each in samples if metric in each.resampled],
+    )
+
+
+def interval(logged: AllLogged, metric: str, runs: System) -> Interval | None:
+    """Return the interval of the runs' mean.
+
+    Without logged samples, or with different ones, that of several runs is over runs only, and that
+    of one run is from lm-eval's standard error.
+    """
+    if same_samples(logged, runs, metric):
+        of_samples = estimate(logged, metric, runs)
+        return of_samples.interval if of_samples else None
+    if len(runs) > 1:
+        return _over_seeds(runs[0].spec.scores[metric], [run.scores[metric] for run in runs])
+    (run,) = runs
+    if not (error := run.stderrs.get(metric)):  # 0 says nothing about other samples
+        return None
+    center, reach = run.scores[metric], _NORMAL * error
+    return Interval.within(center - reach, center + reach, "stderr", run.spec.scores[metric].scale)
+
+
+def _over_seeds(score: ScoreFacts, *systems: Sequence[float]) -> Interval | None:
+    """Return the interval of a mean over training seeds, or of one mean less another."""
+    low, high = score.scale
+    student = stats.over_seeds(*systems)
+    scale = (low - high, high - low) if len(systems) > 1 else (low, high)
+    if not student or not student.error:  # two equal runs say nothing about a third
+        return None
+    return Interval.within(*student.interval(), "seeds", scale)
+
+
+class SystemPair(NamedTuple):
+    """Two systems and a score."""
+
+    first: System
+    second: System
+    metric: str
+
+
+class Compared(NamedTuple):
+    """The first system's score less the second's on the samples of both, and its two-sided ``p``.
+
+    ``reason`` says why there is neither.
+    """
+
+    difference: float = math.nan
+    p: float | None = None
+    reason: str | None = None
+
+
+def compare(
+    pairs: Sequence[SystemPair], logged: AllLogged, *, of_board: bool = False
+) -> list[Compared]:
+    """Return for each pair the test that its systems do not differ.
+
+    If a system has several runs, the test accounts for the variation between runs
+    (:func:`~spor_tasks.results.stats.differences`), otherwise it is
+    :func:`~spor_tasks.results.stats.randomization_p_values`. The pairs ``of_board`` are tested as
+    many, and only where a difference could have a mark.
+    """
+    found: list[Compared] = []
+    groups: dict[tuple[Hashable, ...], list[int]] = defaultdict(list)
+    for number, pair in enumerate(pairs):
+        scored, reason = _testable(pair, logged, of_board=of_board)
+        found.append(Compared(reason=reason))
+        if reason is None:
+            is_single = len(pair.first) == len(pair.second) == 1
+            how = () if is_single else (pair.metric, scored)
+            groups[logged[pair.first[0].id].ids, *how].append(number)
+    for (_, *of_runs), numbers in groups.items():  # those of single runs are of any score
+        same = [pairs[number] for number in numbers]
+        clusters = logged[same[0].first[0].id].clusters
+        tested = (
+            _over_runs(same, logged, clusters, many=of_board)
+            if of_runs
+            else _randomized(same, logged, clusters)
+        )
+        for number, each in zip(numbers, tested, strict=True):
+            found[number] = each
+    return found
+
+
+def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[bytes, str | None]:
+    """Return which samples have a verdict in every run, and why a pair cannot be tested, if so."""
+    totals, runs = pair.first[0].spec.totals(pair.metric), [*pair.first, *pair.second]
+    if not (totals.is_logged and totals.resampled):
+        return b"", "this score is of all outputs together, and cannot be resampled"
+    if not (samples := same_samples(logged, runs, pair.metric)):
+        return b"", "the samples of both are needed, and must be the same"
+    scored = np.all([each.columns[pair.metric].scored for each in samples], axis=0)
+    count = np.count_nonzero(np.bincount(samples[0].clusters[scored]))
+    # Of single runs all exchanges of a single cluster are counted, and tell nothing: p is 1.
+    fewest = FEWEST_CLUSTERS if of_board else min(2, len(runs) - 1)
+    reason = None
+    if not count:
+        reason = NO_VERDICT
+    elif repeats_a_checkpoint(pair.first) or repeats_a_checkpoint(pair.second):
+        reason = REPEATED
+    elif len(runs) > 2 and (is_of_one_seed(pair.first) or is_of_one_seed(pair.second)):
+        reason = "a system with one training seed cannot be compared with one of several runs"
+    elif count < fewest and count == 1:
+        reason = "all samples are about the same, which says nothing about others"
+    elif count < fewest:
+        reason = _FEW_CLUSTERS
+    return scored.tobytes(), reason
+
+
+def _randomized(
+    pairs: Sequence[SystemPair], logged: AllLogged, clusters: stats.Clusters
+) -> Iterator[Compared]:
+    """Yield the tests of pairs of single runs, all on the same samples."""
+    columns = [
+        (logged[one[0].id].columns[metric], logged[other[0].id].columns[metric])
+        for one, other, metric in pairs
+    ]
+    p_values = stats.randomization_p_values(columns, clusters)
+    for (one, other, metric), (first, second), p in zip(pairs, columns, p_values, strict=True):
+        scored = first.scored & second.scored
+        if scored.sum() == first.scored.sum() == second.scored.sum():
+            difference = one[0].scores[metric] - other[0].scores[metric]
+        else:
+            difference = first.take(scored).value - second.take(scored).value
+        yield Compared(difference, p)
+
+
+def _over_runs(
+    pairs: Sequence[SystemPair], logged: AllLogged, clusters: stats.Clusters, *, many: bool
+) -> Iterator[Compared]:
+    """Yield the tests of pairs of systems, of one score with verdicts on the same samples."""
+    systems = {id(system): system for pair in pairs for system in pair[:2]}
+    places = {key: place for place, key in enumerate(systems)}
+    every = _columns(logged, [*_all(systems.values())], pairs[0].metric)
+    columns, clusters = stats.common(every, clusters)
+    rest = iter(columns)
+    by_system = [[next(rest) for _ in system] for system in systems.values()]
+    numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
+    values, variances = stats.differences(by_system, clusters, numbers, many=many)
+    for difference, p in zip(values, variances.p(values, many=many), strict=True):
+        if math.isnan(p):
+            yield Compared(reason=NO_VERDICT)
+        else:
+            yield Compared(float(difference), float(p))
+
+
+def is_of_one_seed(system: System) -> bool:
+    """Return whether a system was trained, and with a single seed."""
+    return len({run.seed for run in system}) == 1 and system[0].seed is not None
+
+
+def repeats_a_checkpoint(system: System) -> bool:
+    """Return whether some runs are of one training, merged over the type of weights, say."""
+    trained = [(run.seed, run.adapter.adapter_sha256) for run in system if run.adapter]
+    return len(set(trained)) < len(trained)
+
+
+def _all(systems: Iterable[System]) -> Iterator[Run]:
+    return (run for system in systems for run in system)
+
+
+def _columns(logged: AllLogged, runs: System, metric: str) -> list[Column]:
+    return [logged[run.id].columns[metric] for run in runs]
+
+
+# --- Rows of arms ---------------------------------------------------------------------------------
+
+
+def comparisons(
+    results: Iterable[Run], logged: AllLogged, merge_by: Iterable[str] = ()
+) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
+    """Group results by task and model into sorted comparisons, one for each reported metric.
+
+    Results that were evaluated differently, or whose adapters were trained differently, get rows of
+    their own, unless they differ only in the facts that ``merge_by`` names. If two results for the
+    same cell differ, neither is used. The problems report all this.
+
+    Raises:
+        ConfigError: ``merge_by`` names a fact that no result has, or in which a row must agree.
+    """
+    results = tuple(results)
+    merged = merged_facts(results, merge_by)
+    tasks = {result.task for result in results}
+    problems: list[Problem] = []
+    groups: dict[tuple[str, str], list[Run]] = defaultdict(list)
+    for result in results:
+        if fault := _fault(result):
+            problems.append(fault)
+        else:
+            groups[result.comparison, result.model].append(result)
+    rows: list[Comparison] = []
+    for _, group in sorted(groups.items()):
+        systems = systems_of(group, merged)
+        problems += separations(systems)
+        for system, row in zip(systems, named_rows(systems, merged), strict=True):
+            arms, conflicts = _by_arm(system, merged)
+            problems += conflicts
+            rows += _rows(row, system, arms, tasks, logged)
+    return _with_detectable([*_tested(rows, logged)]), tuple(dict.fromkeys(problems))
+
+
+def _fault(result: Run) -> Problem | None:
+    """Return why a result is left out: an arm that the sets lack, or a score off its scale."""
+    where = f"{result.file}: {result.task}"
+    if result.arm not in {None, *result.spec.arms}:
+        what = f"{result.arm} is not an arm of {result.aspect}: left out"
+        return Problem("unknown", where, what)
+    for metric in result.spec.displayed:
+        low, high = result.spec.scores[metric].scale
+        value = result.scores.get(metric, low)
+        if not low - _ROUNDING <= value <= high + _ROUNDING:
+            what = f"{metric} is {value}, which is not between {low} and {high}: left out"
+            return Problem("schema", where, what)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The results of one arm, and why others are left out."""
+
+    used: list[Run] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+
+_Arms = Mapping[str | None, _Runs]
+
+
+def _by_arm(results: Sequence[Run], merged: frozenset[str]) -> tuple[_Arms, tuple[Problem, ...]]:
+    """Return the results by arm, one for each seed, and the problems with several results."""
+    arms = {arm: _Runs() for arm in (None, *results[0].spec.arms)}
+    problems = list[Problem]()
+    same: dict[tuple[str | None, int | None, Facts], list[Run]] = defaultdict(list)
+    for result in results:
+        facts = {key: value for key, value in result.facts.items() if key in merged}
+        same[result.arm, result.seed, tuple(sorted(facts.items()))].append(result)
+    for place in sorted(same, key=lambda place: (place[0] or "", place[1] or 0, place[2])):
+        arm, seed, _ = place
+        original, *duplicates = same[place]
+        copies = all(copy.scores == original.scores for copy in duplicates)
+        if copies:
+            arms[arm].used.append(original)
+        else:
+            arms[arm].left_out.append(f"files differ on seed {seed}")
+        verdict = "the same scores, used once" if copies else "other scores, none is used"
+        for copy in duplicates:
+            what = f"is a result of the same run as {original.file}: {verdict}"
+            where = f"{copy.file}: {copy.task}"
+            problems.append(Problem("duplicate", where, what, lost=not copies))
+    return arms, tuple(problems)
+
+
+def _rows(
+    row: Comparison,
+    results: Sequence[Run],
+    arms: _Arms,
+    tasks: Container[str],
+    logged: AllLogged,
+) -> Iterator[Comparison]:
+    """Yield the row of each score that the results have; without any, that of the main one."""
+    spec = row.spec
+    main, *further = spec.displayed
+    compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
+    for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
+        cells = tuple(
+            _cell(arms[arm], metric, arm, _command(results[0], arm, tasks), logged)
+            for arm in spec.arms
+        )
+        command = f"spor eval --tasks {spec.task}"
+        as_is = _cell(arms[None], metric, "the model as it is", command, logged)
+        counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
+        samples = same_samples(logged, counted)
+        is_pair = len(cells) == 2 and all(cell.values for cell in cells) and metric in compared
+        yield replace(
+            row,
+            metric=metric,
+            arms=cells,
+            as_is=as_is,
+            difference=_difference(row, metric, cells, logged) if is_pair else None,
+            size=row.size._replace(
+                clusters=len(np.unique(samples[0].clusters)) if samples else None
+            ),
+        )
+
+
+def _command(example: Run, arm: str, tasks: Container[str]) -> str:
+    """Return what would give a result of an arm, tuned on or shown as the example is.
+
+    Empty if the arm's task with demonstrations is among the tasks.
+    """
+    spec = example.spec
+    if example.adapter or not spec.in_context:
+        return f"python -m training train CONFIG data.arm={arm}"
+    task = spec.task_name(arm)
+    if example.shown_arm:
+        task = example.task.replace(f"_icl_{example.shown_arm}", f"_icl_{arm}")
+    return "" if task in tasks else f"spor eval --tasks {task}"
+
+
+def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) -> Cell:
+    scored = [result for result in runs.used if metric in result.scores]
+    if runs.left_out and not scored:
+        return Cell(reason="; ".join(runs.left_out))
+    if not scored and not runs.used:
+        return Cell(reason=f"no result of {name}", command=command)
+    if not scored:
+        first = runs.used[0]
+        return Cell(reason=_NOT_POOLED if first.splits else f"no {metric} in {first.file.name}")
+    counts: list[int] = []
+    if metric in scored[0].spec.breakdown:
+        columns = (logged[run.id].columns.get(metric) for run in scored if run.id in logged)
+        counts = [int(column.scored.sum()) for column in columns if column]
+    return Cell(
+        values=tuple(result.scores[metric] for result in scored),
+        runs=tuple(scored),
+        interval=interval(logged, metric, scored),
+        reason="; ".join(runs.left_out) or None,
+        notes=tuple(dict.fromkeys((*_notes(scored), *_on_sizes(scored, metric, logged)))),
+        counts=tuple(counts),
+    )
+
+
+def _notes(results: Sequence[Run]) -> Iterator[str]:
+    """Yield what a reader must know about the results of a cell."""
+    for result in results:
+        yield from result.notes
+    for package in sorted({name for result in results for name in result.versions}):
+        versions = sorted({result.versions.get(package, "none") for result in results})
+        if len(versions) > 1:
+            yield f"runs with different versions of {package}: {', '.join(versions)}"
+    for trained in sorted(
+        {result.training.get("model.quantization", "None") for result in results}
+    ):
+        evaluated = {result.signature["quantization"] for result in results} - {trained}
+        if trained != "None" and evaluated:
+            yield (
+                f"trained on the base in four bits ({trained}), and evaluated on it with "
+                f"quantization {', '.join(sorted(evaluated))}"
+            )
+    empty = statistics.fmean(result.scores.get("empty", 0.0) for result in results)
+    if empty > 0:
+        yield f"{empty:.1f} % of the outputs are empty"
+
+
+def _on_sizes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[str]:
+    """Yield that a few outputs count for most of a score, such as those with most of the words."""
+    if samples := same_samples(logged, results, metric):
+        column = samples[0].columns[metric]
+        shares = column.scored.astype(np.float64), column.shares
+        alike, equal = (1 + freedom_of(samples[0].clusters, each) for each in shares)
+        if equal < min(FEWEST_CLUSTERS, alike / 2):
+            yield f"a few outputs count most: they say as much as {equal:.0f} equal clusters would"
+
+
+def _difference(row: Comparison, metric: str, arms: Sequence[Cell], logged: AllLogged) -> Estimate:
+    first, second = arms
+    notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
+    is_trained = bool(first.trained_seeds or second.trained_seeds)
+    if is_trained and 1 in {len(first.values), len(second.values)}:
+        notes.append(_ONE_SEED)
+    found = estimate(logged, metric, first.runs, second.runs)
+    if found is None:
+        value = statistics.fmean(first.values) - statistics.fmean(second.values)
+        found = Estimate(value, _over_seeds(row.spec.scores[metric], first.values, second.values))
+    elif (found.n or 0) < row.n:
+        notes.append(f"on the {found.n:,} of {row.n:,} samples that every run has a verdict on")
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def _tested(rows: Sequence[Comparison], logged: AllLogged) -> Iterator[Comparison]:
+    """Yield the rows, their differences with p, mark, or the reason why one is missing.
+
+    Tests of all rows run together. A difference that is 0 as it is printed has no mark, and two
+    seeds never have two.
+    """
+    differing = [row for row in rows if row.difference]
+    pairs = [SystemPair(row.arms[0].runs, row.arms[1].runs, row.metric) for row in differing]
+    tested = iter(compare(pairs, logged))
+    for row in rows:
+        if (difference := row.difference) is None:
+            yield row
+            continue
+        _, p, why = next(tested)
+        mark, reason = "", why and f"not tested: {why}"
+        if p is not None and (difference.clusters or 0) < FEWEST_CLUSTERS:
+            reason = f"no mark: {_FEW_CLUSTERS}"
+        elif p is not None and round(difference.value, 2):
+            marks = MARKS[1:] if any(len(cell.runs) == 2 for cell in row.arms) else MARKS
+            mark = next((mark for mark, level in marks if p < level), "")
+        yield replace(row, difference=replace(difference, p=p, mark=mark, reason=reason))
+
+
+def _with_detectable(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Return the rows with the smallest differences that tests would find: one for each table.
+
+    Rows of a table are other models and parts. Their variances are pooled where they have as many
+    runs, since that of few runs says little.
+    """
+    tables: dict[object, list[Variances]] = defaultdict(list)
+
+    def table(row: Comparison) -> object:
+        runs = tuple(len(cell.runs) for cell in row.arms)
+        return row.spec.name._replace(part=None), row.variant, row.metric, runs
+
+    for row in rows:
+        if row.difference and row.difference.variances and row.difference.reason is None:
+            tables[table(row)].append(row.difference.variances)
+    smallest = {key: detectable(variances) for key, variances in tables.items()}
+    return tuple(
+        replace(row, difference=replace(row.difference, detectable=smallest.get(table(row))))
+        if row.difference and row.difference.reason is None
+        else row
+        for row in rows
+    )
