@@ -1,9 +1,8 @@
 """The model card of an adapter, as the hub shows it: `README.md` beside the weights."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
@@ -15,6 +14,7 @@ from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.scores import score_info
+from spor_tasks.results.facts import Adapter, TrainedOn
 from spor_tasks.results.runs import Run
 from training.config import TrainingConfig
 from training.data import find_spec
@@ -31,7 +31,7 @@ def write_card(adapter: Path, results: Iterable[Run] = ()) -> None:
     """
     manifest = read_manifest(adapter)
     try:
-        text = render_card(manifest, results)
+        text = render_card(Adapter.read(manifest, adapter / MANIFEST), results)
     except Exception as error:  # whatever comes of what somebody wrote
         what = f"is not the manifest of an adapter: {type(error).__name__}: {error}"
         raise ResultError(what, where=adapter / MANIFEST) from error
@@ -39,14 +39,16 @@ def write_card(adapter: Path, results: Iterable[Run] = ()) -> None:
         file.write(text.encode())
 
 
-def render_card(manifest: Mapping[str, Any], results: Iterable[Run] = ()) -> str:
-    """Return the card of the adapter with this manifest."""
-    selection = manifest["selection"]
-    own = manifest["config"] | {"output": "THIS_FOLDER"}
+def render_card(adapter: Adapter, results: Iterable[Run] = ()) -> str:
+    """Return the card of an adapter of ours."""
+    selection, log, sets = adapter.selection, adapter.log, adapter.sets
+    if selection is None or log is None or sets is None:
+        raise ValueError("it does not say how it was trained")
+    own = log.config | {"output": "THIS_FOLDER"}
     config = read_settings(TrainingConfig, own, "manifest")
     path = config.model.path
     scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]
-    without = [""] * (len(manifest["losses"]) - len(scores))  # epochs of an earlier stage
+    without = [""] * (len(log.losses) - len(scores))  # epochs of an earlier stage
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,
@@ -55,21 +57,22 @@ def render_card(manifest: Mapping[str, Any], results: Iterable[Run] = ()) -> str
         keep_trailing_newline=True,
     )
     return environment.get_template("card.md.j2").render(
-        run=manifest,
+        run=adapter,
+        log=log,
         model=Path(path).name,
         is_on_hub=not Path(path).is_dir(),
-        benchmark=registry().get("benchmark", _spec(manifest).benchmark),
-        epochs=list(zip(manifest["losses"], without + scores, strict=True)),
+        benchmark=registry().get("benchmark", _spec(sets).benchmark),
+        epochs=list(zip(log.losses, without + scores, strict=True)),
         label=score_info(selection["metric"]).label,
         results=list(results),
         arguments=",".join(f"{key}={value}" for key, value in config.arguments.items()),
-        tasks=tasks_of(manifest),
+        tasks=tasks_of(sets),
     )
 
 
-def tasks_of(manifest: Mapping[str, Any]) -> str:
+def tasks_of(sets: TrainedOn) -> str:
     """Return the tasks, joined by commas, that test what the adapter was trained for."""
-    spec = _spec(manifest)
+    spec = _spec(sets)
     tasks = [
         each.task
         for each in named.available()
@@ -80,5 +83,5 @@ def tasks_of(manifest: Mapping[str, Any]) -> str:
     return ",".join(tasks or [spec.task])
 
 
-def _spec(manifest: Mapping[str, Any]) -> SetSpec:
-    return find_spec(SetName(*(manifest[field] for field in SetName._fields)))
+def _spec(sets: TrainedOn) -> SetSpec:
+    return find_spec(SetName(sets.aspect, sets.corpus, sets.protocol or "", sets.part))

@@ -3,12 +3,12 @@
 import logging
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import torch
 from tqdm import tqdm
 
@@ -16,6 +16,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.sample import SplitPair
 from spor_tasks.models.checkpoints import running
+from spor_tasks.results.facts import Adapter
 from training import card, graphs, processes
 from training.adapters import add_tokens, prepare, save_weights
 from training.bases import KINDS, load_base
@@ -27,7 +28,7 @@ from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
 from training.selection import Judge, training_set
-from training.state import Training, Unfinished, manifest_of, run_facts, seeded
+from training.state import Training, Unfinished, facts_of, run_facts, seeded
 
 _log = logging.getLogger(__name__)
 
@@ -108,8 +109,17 @@ def train(
                 run.take_best()
             with running(base.model):
                 save_weights(model, base, config, folder)
-            manifest = manifest_of(config, data, base, run, rows=rows, steps=steps, folder=folder)
-            describe(folder, manifest | {"resumed_from": resumed_from})
+            adapter = facts_of(
+                config,
+                data,
+                base,
+                run,
+                rows=rows,
+                steps=steps,
+                folder=folder,
+                resumed_from=resumed_from,
+            )
+            describe(folder, KINDS[config.method], adapter)
     unfinished.remove()
     team.wait_for_everyone()
     pairs_seen = sum(step.size for step in steps)
@@ -173,7 +183,7 @@ def fit(run: Training, objective: Likelihood, steps: Sequence[Step]) -> Iterator
         yield number, step
 
 
-def describe(folder: Path, manifest: Mapping[str, Any]) -> None:
+def describe(folder: Path, kind: str, adapter: Adapter) -> None:
     """Write the card and the manifest of a saved folder, which is then finished."""
-    (folder / card.CARD).write_text(card.render_card(manifest), encoding="utf-8")
-    write_manifest(folder, manifest)
+    (folder / card.CARD).write_text(card.render_card(adapter), encoding="utf-8")
+    write_manifest(folder, {"kind": kind, **msgspec.to_builtins(adapter)})

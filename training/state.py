@@ -24,8 +24,9 @@ from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.models.checkpoints import loading
+from spor_tasks.results.facts import Adapter, BaseModel, DeviceFacts, TrainedOn, TrainingLog
 from training import processes
-from training.bases import KINDS, Base, git_commit
+from training.bases import Base, git_commit
 from training.batches import Model
 from training.config import OptimizationConfig, TrainingConfig
 from training.data import corpus_sha256
@@ -229,7 +230,7 @@ def run_facts(
     }
 
 
-def manifest_of(
+def facts_of(
     config: TrainingConfig,
     data: TrainingSet,
     base: Base,
@@ -238,42 +239,42 @@ def manifest_of(
     rows: Rows,
     steps: Sequence[Step],
     folder: Path,
-) -> dict[str, Any]:
+    resumed_from: int,
+) -> Adapter:
     """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
     optimization, pair, settings = config.optimization, data.pair, shared_settings(config)
-    optional = {
-        "corpus_sha256": corpus_sha256(config.data),
-        "added_tokens": list(config.added_tokens) or None,
-        "pairs_cut": None if optimization.cut == "none" else rows.cut,
-        "counts": run.counts or None,
-        "tuned_modules": _tuned_modules(run.model) or None,
-    }
-    return {
-        "kind": KINDS[config.method],
-        **pair.name._asdict(),
-        "arm": data.arm.name,
-        "arm_sha256": digest(data.arm.samples),
-        "test_sha256": digest(pair.test.samples),
-        "violations": data.violations,
-        "prompt_style": base.style,
-        "seed": optimization.seed,
-        "settings": settings,
-        "settings_sha256": settings_sha256(settings),
-        "pairs": len(rows.rows),
-        "pairs_too_long": rows.too_long,
-        "steps": len(run.losses),
-        "losses": _epoch_means(run.losses, steps),
-        "selection": _selection(config, data, run, epochs=1 + steps[-1].epoch),
-        "base_model": {"path": config.model.path, "revision": base.revision, "sha256": base.sha256},
-        "adapter_sha256": digest_weights(folder),
-        "config": to_dict(config),
-        "versions": versions(config.model),
-        "git_commit": git_commit(),
-        "processes": run.team.num_processes,
-        **_device_facts(run.team.device),
-        "fitting_seconds": round(run.seconds, 1),
-        **{key: value for key, value in optional.items() if value is not None},
-    }
+    weights = {"tuned_modules": _tuned_modules(run.model), "added_tokens": [*config.added_tokens]}
+    return Adapter(
+        sets=TrainedOn(
+            **pair.name._asdict(),
+            test_sha256=digest(pair.test.samples),
+            corpus_sha256=corpus_sha256(config.data),
+        ),
+        arm=data.arm.name,
+        arm_sha256=digest(data.arm.samples),
+        violations=[*data.violations],
+        prompt_style=base.style,
+        seed=optimization.seed,
+        settings=settings,
+        pairs=len(rows.rows),
+        selection=_selection(config, data, run, epochs=1 + steps[-1].epoch),
+        base_model=BaseModel(path=config.model.path, revision=base.revision, sha256=base.sha256),
+        adapter_sha256=digest_weights(folder),
+        log=TrainingLog(
+            config=to_dict(config),
+            versions=versions(config.model),
+            device=_device_facts(run),
+            settings_sha256=settings_sha256(settings),
+            git_commit=git_commit(),
+            steps=len(run.losses),
+            losses=_epoch_means(run.losses, steps),
+            pairs_too_long=rows.too_long,
+            pairs_cut=None if optimization.cut == "none" else rows.cut,
+            resumed_from=resumed_from,
+            weights={name: names for name, names in weights.items() if names},
+            counts=run.counts,
+        ),
+    )
 
 
 def _tuned_modules(model: Model) -> list[str]:
@@ -285,12 +286,17 @@ def _tuned_modules(model: Model) -> list[str]:
     return sorted({name.rpartition(".")[2] for name in names})
 
 
-def _device_facts(device: torch.device) -> dict[str, Any]:
-    """Return the name of the device, and the most bytes that torch held on a GPU."""
-    if device.type != "cuda":
-        return {"device": "cpu"}
-    peak = int(torch.cuda.max_memory_allocated(device))
-    return {"device": torch.cuda.get_device_name(device), "peak_memory_bytes": peak}
+def _device_facts(run: Training) -> DeviceFacts:
+    device, name, peak = run.team.device, "cpu", None
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        peak = int(torch.cuda.max_memory_allocated(device))
+    return DeviceFacts(
+        name=name,
+        processes=run.team.num_processes,
+        fitting_seconds=round(run.seconds, 1),
+        peak_memory_bytes=peak,
+    )
 
 
 def _selection(

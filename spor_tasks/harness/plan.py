@@ -19,6 +19,7 @@ from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from spor_tasks.models import checkpoints
 from spor_tasks.models.checkpoints import Checkpoint
+from spor_tasks.results.facts import Adapter
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +94,7 @@ class Plan(NamedTuple):
     pair: SplitPair
     fewshot_arm: Split | None
     """The arm of the demonstrations."""
-    adapter: Mapping[str, Any] | None
+    adapter: Adapter | None
     metrics: Mapping[str, Metric]
     """Those that are switched on, by the prefix of their settings."""
     has_splits: bool
@@ -141,7 +142,8 @@ def _resolve(asked: _Asked) -> Plan:
     if split != of_set.name:
         pair = _read(of_set, split)
     if arm := _arm(pair, "baseline_arm", settings.baseline_arm):  # for a baseline that is trained
-        adapter = {"arm": arm.name, "arm_sha256": split_digest(arm), "prompt_style": "causal"}
+        digest = split_digest(arm)
+        adapter = Adapter(arm=arm.name, arm_sha256=digest, prompt_style="causal")
     spec = of_set.found.find(split)
     return Plan(
         spec=spec,
@@ -198,7 +200,7 @@ def _read(of: Sets, name: SetName) -> SplitPair:
     return own.load(of.own_corpus, name) if of.own_corpus else of.found.load(name)
 
 
-def _split(metadata: Metadata, adapter: Mapping[str, Any] | None) -> SetName:
+def _split(metadata: Metadata, adapter: Adapter | None) -> SetName:
     """Return the sets of the split that answers are read under: the adapter's, or the named one."""
     name, requested = metadata.set.name, metadata.settings.split
     if not metadata.set.has_splits:
@@ -209,9 +211,10 @@ def _split(metadata: Metadata, adapter: Mapping[str, Any] | None) -> SetName:
                 remedy="Leave the setting out.",
             )
         return name
-    splits, manifest = cast("Splits", metadata.set.found), adapter or {}
-    trained = SetName(*(manifest.get(key) for key in SetName._fields))  # type: ignore[arg-type]
-    own_split = splits.split_of(name, trained)
+    splits, own_split = cast("Splits", metadata.set.found), None
+    if adapter and (sets := adapter.sets):
+        trained = SetName(sets.aspect, sets.corpus, sets.protocol or "", sets.part)
+        own_split = splits.split_of(name, trained)
     if requested is None:
         return splits.read_under(name, own_split) if own_split else name
     if own_split not in {None, str(requested)} and not metadata.settings.allow_split_mismatch:
@@ -246,7 +249,7 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     A model that is shown demonstrations or instructions needs no tuning.
     """
     is_asked = metadata.settings.prompt_style == "instruction" or metadata.set.icl_arm
-    if "arm" in (plan.adapter or {}) or number or is_asked:
+    if (plan.adapter and plan.adapter.arm) or number or is_asked:
         return None
     spec, shots = plan.spec, "--num_fewshot 3"
     if plan.has_splits:
@@ -272,9 +275,7 @@ def _arm(pair: SplitPair, setting: str, *requested: object) -> Split | None:
     return arms[str(named[0])] if named else None
 
 
-def _check_adapter(
-    adapter: Mapping[str, Any] | None, pair: SplitPair, metadata: Metadata
-) -> tuple[str, ...]:
+def _check_adapter(adapter: Adapter | None, pair: SplitPair, metadata: Metadata) -> tuple[str, ...]:
     """Refuse an adapter that was not trained on an arm of these sets; return what is not checked.
 
     Arms are compared, not test sets, since several tasks share their arms.
@@ -283,25 +284,26 @@ def _check_adapter(
         return ()
     name = metadata.model.adapter
     digests = [arm_digest(arm) for arm in pair.arms]
-    if "arm_sha256" not in adapter:
+    if adapter.arm_sha256 is None:
         return (f"{visible(name)} does not say what it was trained on",)
     if None in digests:
         absent = f"a training set of {pair.name.corpus} is not on this machine"
         return (f"{absent}, so it is not checked that {visible(name)} was trained on it",)
-    if adapter["arm_sha256"] in digests:
-        own_names = [arm.name for arm in pair.arms if arm_digest(arm) == adapter["arm_sha256"]]
-        if adapter.get("arm") not in own_names:
+    if adapter.arm_sha256 in digests:
+        own_names = [arm.name for arm in pair.arms if arm_digest(arm) == adapter.arm_sha256]
+        if adapter.arm not in own_names:
             raise ConfigError(
-                f"the adapter says that it was trained on {adapter.get('arm')}, but the SHA-256 of "
+                f"the adapter says that it was trained on {adapter.arm}, but the SHA-256 of "
                 f"its training set is that of {' or '.join(own_names)}",
                 where=name,
                 remedy="Its manifest was edited. Train the adapter again.",
             )
     else:
         names = " or ".join(arm.name for arm in pair.arms) or "of any of its splits"
+        of = f" of {adapter.sets.aspect} {adapter.sets.corpus}" if adapter.sets else ""
         raise ConfigError(
-            f"the adapter was trained on {adapter['arm']} of {adapter['aspect']} "
-            f"{adapter['corpus']}, SHA-256 {adapter['arm_sha256']}, which is not {names} here",
+            f"the adapter was trained on {adapter.arm}{of}, SHA-256 {adapter.arm_sha256}, "
+            f"which is not {names} here",
             where=name,
             remedy="Evaluate an adapter that was trained for this task, or allow this one with "
             "allow_split_mismatch=true in the metadata.",

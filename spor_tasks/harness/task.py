@@ -33,11 +33,9 @@ from spor_tasks.models import answers, backends, checkpoints
 from spor_tasks.models.chats import Chat
 from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
-from spor_tasks.results.facts import Adapter, Declared, Facts, PromptFacts, TestFacts
+from spor_tasks.results.facts import Declared, Facts, PromptFacts, TestFacts
 
 _log = logging.getLogger(__name__)
-
-_NO_ADAPTER = dict.fromkeys(Adapter.__struct_fields__)
 
 # A demonstration's text follows the causal prompt's own cue. The seq2seq prompt has none, and
 # T5's tokenizer drops line breaks, so words must say where the text begins.
@@ -142,9 +140,7 @@ class SporTask(host.HostTask):
                 arm=plan.fewshot_arm.name if plan.fewshot_arm else None,
             ),
             arms={arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
-            adapter=msgspec.convert({**_NO_ADAPTER, **plan.adapter}, Adapter)
-            if plan.adapter
-            else None,
+            adapter=changed(plan.adapter, log=None) if plan.adapter else None,
             test=TestFacts(
                 held_out_reference=known.settings.held_out_reference,
                 limit_evenly=known.settings.limit_evenly,

@@ -17,6 +17,7 @@ from spor_tasks.core.foreign import in_words
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights, find_folder
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
+from spor_tasks.results.facts import Adapter
 
 _log = logging.getLogger(__name__)
 
@@ -112,10 +113,10 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
         return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in states)
 
 
-def find_adapter(model: Checkpoint) -> Mapping[str, Any] | None:
-    """Return the manifest of the adapter, or of a base that was trained whole; None without one.
+def find_adapter(model: Checkpoint) -> Adapter | None:
+    """Return what is known of the adapter, or of a base that was trained whole; None without one.
 
-    For an adapter that another program trained it has only ``adapter_sha256``, which is None if the
+    For an adapter that another program trained it is only ``adapter_sha256``, which is None if the
     adapter is not on this machine. Nothing is downloaded.
 
     Raises:
@@ -124,10 +125,9 @@ def find_adapter(model: Checkpoint) -> Mapping[str, Any] | None:
     """
     base, name = model.base(), model.adapter
     if name is None:
-        manifest = _manifest(base)
-        if base is None or manifest is None or manifest.get("kind") != TRAINED_WHOLE:
+        if base is None or not os.path.lexists(base / MANIFEST):
             return None
-        return _checked(manifest, base)
+        return _read(base) if read_manifest(base).get("kind") == TRAINED_WHOLE else None
     folder = model.find(name, ADAPTER_CONFIG)
     kind = "vllm" if model.lora_local_path is not None else model.model_type or "spor-hf"
     if folder and _is_coded(folder) and kind != "spor-hf":
@@ -136,19 +136,20 @@ def find_adapter(model: Checkpoint) -> Mapping[str, Any] | None:
             where=name,
             remedy="Use the model spor-hf, and name the folder with peft=.",
         )
-    manifest = _manifest(folder)
-    if folder is None or manifest is None:
-        return {"adapter_sha256": folder and digest_weights(folder)}
-    made_for, base_name = _checked(manifest, folder)["base_model"], model.pretrained
+    adapter = _read(folder)
+    if adapter is None or adapter.base_model is None:
+        return Adapter(adapter_sha256=digest_weights(folder) if folder else None)
+    made_for = adapter.base_model
     # A base that is not on this machine is compared by its name.
-    if made_for != (made_for | ({"sha256": digest_weights(base)} if base else {"path": base_name})):
+    fits = made_for.sha256 == digest_weights(base) if base else made_for.path == model.pretrained
+    if not fits:
         raise ConfigError(
-            f"was trained on another base than {base_name}",
+            f"was trained on another base than {model.pretrained}",
             where=name,
-            remedy=f"Name its base with pretrained=: {made_for['path']}, whose weights have the "
-            f"SHA-256 {made_for['sha256']}.",
+            remedy=f"Name its base with pretrained=: {made_for.path}, whose weights have the "
+            f"SHA-256 {made_for.sha256}.",
         )
-    return manifest
+    return adapter
 
 
 def coded_folder(name: object, revision: str | None = None) -> Path | None:
@@ -176,9 +177,7 @@ def base_sha256(arguments: Mapping[str, Any]) -> str | None:
     return None if folder is None else digest_weights(folder)
 
 
-def prompt_style(
-    model: Checkpoint, adapter: Mapping[str, Any] | None, asked: object = None
-) -> PromptStyle:
+def prompt_style(model: Checkpoint, adapter: Adapter | None, asked: object = None) -> PromptStyle:
     """Return the style of prompt that the checkpoint reads.
 
     It is the ``asked`` one if given, otherwise the style that the adapter was trained with,
@@ -187,7 +186,7 @@ def prompt_style(
     Raises:
         ConfigError: the given style is unknown.
     """
-    requested: Any = asked or (adapter or {}).get("prompt_style") or _style_of_base(model)
+    requested: Any = asked or (adapter and adapter.prompt_style) or _style_of_base(model)
     if requested not in PROMPT_STYLES:
         raise ConfigError(
             f"prompt_style={requested} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
@@ -319,50 +318,15 @@ def _style_of_base(model: Checkpoint) -> str:
     return "seq2seq" if config.get("is_encoder_decoder") else "causal"
 
 
-def _manifest(folder: Path | None) -> dict[str, Any] | None:
-    return read_manifest(folder) if folder and os.path.lexists(folder / MANIFEST) else None
-
-
-def _checked(manifest: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
-    check_manifest(manifest, folder / MANIFEST)
-    if manifest["adapter_sha256"] != digest_weights(folder):
+def _read(folder: Path | None) -> Adapter | None:
+    """Return the adapter, or base, that a folder's manifest describes; None without a manifest."""
+    if not (folder and os.path.lexists(folder / MANIFEST)):
+        return None
+    found = Adapter.read(read_manifest(folder), folder / MANIFEST)
+    if found.adapter_sha256 != digest_weights(folder):
         raise ConfigError(
             "the weights are not those that the manifest describes",
             where=folder,
             remedy="Train the adapter again.",
         )
-    return manifest
-
-
-class _BaseFacts(msgspec.Struct):
-    path: str
-    sha256: str
-
-
-class _AdapterFacts(msgspec.Struct):
-    """The required keys of an adapter's manifest."""
-
-    aspect: str
-    corpus: str
-    arm: str
-    arm_sha256: str
-    prompt_style: str
-    seed: int
-    base_model: _BaseFacts
-    adapter_sha256: str
-
-
-def check_manifest(manifest: Mapping[str, Any], where: Path) -> None:
-    """Refuse a manifest that lacks a required key.
-
-    Raises:
-        ConfigError: a key is missing, or its value has the wrong type.
-    """
-    try:
-        msgspec.convert(manifest, _AdapterFacts)
-    except (msgspec.ValidationError, SystemError) as error:  # of a number too large
-        raise ConfigError(
-            f"is not the manifest of an adapter: {error}",
-            where=where,
-            remedy="Train the adapter again.",
-        ) from error
+    return found

@@ -8,8 +8,9 @@ for a score that is no mean of its samples' values.
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 
 import msgspec
 
@@ -30,9 +31,6 @@ from spor_tasks.metrics.totals import (
     Totals,
 )
 from spor_tasks.prompts.styles import PromptStyle
-
-FIRST_BENCHMARK = "spor"
-"""The benchmark of tasks that do not name one."""
 
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 """Up to the largest integer that every reader of JSON takes for a whole number."""
@@ -279,24 +277,106 @@ class Declared:
         )
 
 
+class TrainedOn(msgspec.Struct, frozen=True, kw_only=True):
+    """The sets that an adapter was made for."""
+
+    aspect: str
+    corpus: str
+    protocol: str | None = None
+    part: str | None = None
+    test_sha256: str | None = None
+    corpus_sha256: str | None = None
+    """Of a corpus of one's own."""
+
+
+class BaseModel(msgspec.Struct, frozen=True, kw_only=True):
+    """The base of an adapter."""
+
+    path: str
+    revision: str | None = None
+    sha256: str | None = None
+
+
+class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What an adapter was trained on, and how long that took."""
+
+    name: str
+    processes: int
+    fitting_seconds: float
+    peak_memory_bytes: int | None = None
+    """That torch held on a GPU, at most."""
+
+
+class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
+    """How a training went, and what repeats it."""
+
+    config: dict[str, Any]
+    versions: dict[str, str]
+    device: DeviceFacts
+    settings_sha256: str
+    git_commit: str | None
+    steps: int
+    losses: list[float]
+    """The mean of each epoch."""
+    pairs_too_long: int
+    resumed_from: int = 0
+    pairs_cut: int | None = None
+    weights: dict[str, list[str]] = {}
+    """The ``tuned_modules`` of LoRA, and ``added_tokens``."""
+    counts: dict[str, int] = {}
+    """Those of the objective."""
+
+
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
-    """An adapter; of one that another program trained, at most the digest is known.
+    """An adapter, as its `spor.json` and its results say; of a foreign one at most its digest.
 
     A baseline that uses an arm's training set has no ``adapter_sha256``.
     """
 
-    arm: str | None
-    arm_sha256: str | None
-    seed: int | None
-    adapter_sha256: str | None
-    base_model: dict[str, Any] | None
-    pairs: int | None = None
-    """How many pairs of the arm it was trained on."""
+    sets: TrainedOn | None = None
+    arm: str | None = None
+    arm_sha256: str | None = None
     violations: list[str] | None = None
     """The requirements that the sets break."""
+    pairs: int | None = None
+    """How many pairs of the arm it was trained on."""
+    seed: int | None = None
+    prompt_style: str | None = None
+    base_model: BaseModel | None = None
+    adapter_sha256: str | None = None
     settings: dict[str, Any] | None = None
-    settings_sha256: str | None = None
+    """Those that all runs of a system share."""
     selection: dict[str, Any] | None = None
+    """The choice of the epoch."""
+    log: TrainingLog | None = None
+    """In `spor.json` only."""
+
+    @classmethod
+    def read(cls, manifest: Mapping[str, Any], where: Path) -> Self:
+        """Return the adapter that the manifest in a folder describes.
+
+        Raises:
+            ConfigError: a key is missing, or its value has the wrong type.
+        """
+        try:
+            found = msgspec.convert(upgraded_adapter(manifest), cls)
+            base = found.base_model
+            ours = {name: getattr(found, name) for name in _OF_OURS}
+            ours["base_model.sha256"] = base and base.sha256
+            lacking = [f"`{name}`" for name, value in ours.items() if value is None]
+            fault = f"Object missing required field {lacking[0]}" if lacking else ""
+        except (msgspec.ValidationError, SystemError) as error:  # of a number too large
+            fault = str(error)
+        if fault:
+            raise ConfigError(
+                f"is not the manifest of an adapter: {fault}",
+                where=where,
+                remedy="Train the adapter again.",
+            )
+        return found
+
+
+_OF_OURS = ("sets", "arm", "arm_sha256", "prompt_style", "seed", "base_model", "adapter_sha256")
 
 
 class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -392,6 +472,25 @@ def upgrade(facts: Any) -> Any:
         }
         new["declared"] = declared | {"scores": scores}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
+
+
+def upgraded_adapter(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest as :class:`Adapter` has it; those of version 0.2 were flat."""
+    if "aspect" not in manifest:
+        return dict(manifest)
+    flat = {key: value for key, value in manifest.items() if value is not None}
+
+    def part(kind: type[msgspec.Struct], **more: Any) -> dict[str, Any]:
+        return {key: flat[key] for key in kind.__struct_fields__ if key in flat} | more
+
+    device = part(DeviceFacts)
+    if "device" in flat:
+        device["name"] = flat["device"]
+    weights = {key: flat[key] for key in ("tuned_modules", "added_tokens") if key in flat}
+    new = part(Adapter, sets=part(TrainedOn))
+    if "config" in flat:
+        new["log"] = {"git_commit": None} | part(TrainingLog, device=device, weights=weights)
+    return new
 
 
 def _score(score: Score | Gap, written: Any) -> Any:

@@ -107,7 +107,7 @@ def model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | Non
     if adapter is not None and adapter.arm is None:
         return f"{name} + {tuned}"
     if adapter is not None and adapter.base_model and not tuned:  # the base was trained whole
-        return str(adapter.base_model["path"])
+        return adapter.base_model.path
     return name
 
 

@@ -69,6 +69,6 @@ def training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:
         **flat(adapter.settings or {}),
         "pairs": str(adapter.pairs),
         "violations": "; ".join(adapter.violations or ["none"]),
-        "base_sha256": str((adapter.base_model or {}).get("sha256")),
+        "base_sha256": str(adapter.base_model and adapter.base_model.sha256),
         "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
     }

@@ -134,8 +134,7 @@ def adapter(tmp_path, checkpoint):
 def write(adapter, base, **changes):
     """Write the manifest of an adapter."""
     facts = {
-        "protocol": PAIR.name.protocol,
-        "test_sha256": digest(PAIR.test.samples),
+        "sets": PAIR.name._asdict() | {"test_sha256": digest(PAIR.test.samples)},
         "arm": "combination",
         "arm_sha256": digest(PAIR.arms[1].samples),
         "violations": ["2 atoms do not occur in Atom"],
@@ -167,7 +166,8 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(adapter, checkpoint, 
 
 
 def test_an_adapter_of_other_sets_needs_permission(adapter, checkpoint):
-    write(adapter, checkpoint(), corpus="webnlg", arm_sha256="0" * 64)
+    sets = PAIR.name._replace(corpus="webnlg")._asdict()
+    write(adapter, checkpoint(), sets=sets, arm_sha256="0" * 64)
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     with pytest.raises(
         ConfigError, match="was trained on combination of systematicity webnlg, SHA-256 000"

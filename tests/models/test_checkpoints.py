@@ -10,6 +10,7 @@ from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.models import checkpoints
+from spor_tasks.results.facts import Adapter
 from tests.support import damage
 from tests.support.damage import DAMAGE
 from tests.support.result_files import adapter_manifest
@@ -55,13 +56,13 @@ def has_chat_template(given):
 @pytest.mark.parametrize("argument", checkpoints.ADAPTERS)
 def test_an_adapter_is_found_with_its_manifest(base, adapter, argument):
     found = find_adapter(arguments(base, None, **{argument: str(adapter)}))
-    assert found == {"schema": 1, **adapter_manifest(adapter, base)}
+    assert found == Adapter.read(adapter_manifest(adapter, base), adapter)
     assert find_adapter(arguments(base)) is find_adapter({}) is None
     moved = base.rename(base.with_name("moved"))
     assert find_adapter(arguments(moved, adapter)) == found
     (adapter / "spor.json").unlink()
     found = find_adapter(arguments(moved, adapter))
-    assert found == {"adapter_sha256": digest_weights(adapter)}
+    assert found == Adapter(adapter_sha256=digest_weights(adapter))
 
 
 def test_an_adapter_of_other_weights_is_refused(tmp_path, base, adapter):

@@ -13,12 +13,21 @@ import msgspec
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.files import encode_row
+from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Sample, SetName, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.scores import score_info, score_of
 from spor_tasks.prompts.styles import prompted, prompts_of
 from spor_tasks.results.benchmarks import benchmark
-from spor_tasks.results.facts import Adapter, Declared, Facts, PromptFacts, ScoreFacts
+from spor_tasks.results.facts import (
+    Adapter,
+    BaseModel,
+    Declared,
+    Facts,
+    PromptFacts,
+    ScoreFacts,
+    TrainedOn,
+)
 from spor_tasks.text.filters import first_line
 
 UNKNOWN_ARM = "unknown"
@@ -55,11 +64,10 @@ def result_content(
             seed=seed,
             selection={"policy": "last", "epoch": 1, "scores": []},
             adapter_sha256="a" * 64,
-            base_model={"path": model},
+            base_model=BaseModel(path=model),
         )
     if arm == UNKNOWN_ARM:
-        none = dict.fromkeys(("arm", "arm_sha256", "seed", "base_model"))
-        adapter = Adapter(adapter_sha256="a" * 64, **none)
+        adapter = Adapter(adapter_sha256="a" * 64)
     metrics = {"parent": parent} if scores is None else scores
     given = {"aspect": aspect, "corpus": "mini", "protocol": "strict", "part": part}
     given |= metadata or {}
@@ -199,16 +207,19 @@ def write_run(folder, name, values, **settings):
 
 def adapter_manifest(adapter, base, **changes):
     """Return what the folder of an adapter says of itself."""
-    return {
-        "kind": "adapter",
-        "aspect": "systematicity",
-        "corpus": "mini",
-        "arm": "atom",
-        "arm_sha256": "0" * 64,
-        "seed": 3,
-        "prompt_style": "causal",
-        "base_model": {"path": str(base), "revision": None, "sha256": digest_weights(base)},
-        "adapter_sha256": digest_weights(adapter),
-        "settings": {"lora": {"rank": 8}},
-        **changes,
-    }
+    facts = Adapter(
+        sets=TrainedOn(aspect="systematicity", corpus="mini"),
+        arm="atom",
+        arm_sha256="0" * 64,
+        seed=3,
+        prompt_style="causal",
+        base_model=BaseModel(path=str(base), sha256=digest_weights(base)),
+        adapter_sha256=digest_weights(adapter),
+        settings={"lora": {"rank": 8}},
+    )
+    return {"kind": "adapter", **msgspec.to_builtins(facts), **changes}
+
+
+def adapter_in(folder):
+    """Return what a finished folder of training says of itself."""
+    return Adapter.read(read_manifest(folder), folder)

@@ -5,10 +5,10 @@ from typing import get_args
 from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
 from spor_tasks.core.digests import digest
-from spor_tasks.core.folders import read_manifest
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
+from tests.support.result_files import adapter_in
 from training.__main__ import main
 from training.data import find_spec, make_pairs, places_to_cut
 from training.objectives.likelihood import Likelihood
@@ -41,12 +41,12 @@ def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(configure
     out = capsys.readouterr().out
     assert out.startswith(f"{config.output}: loss 5.")
     assert out.endswith(" pairs/s\n")
-    manifest = read_manifest(config.output)
-    assert manifest["arm"] == "combination"
+    found = adapter_in(config.output)
+    assert found.arm == "combination"
     pair = answer(Request(corpus=str(lighthouses), aspect="systematicity")).pair
-    assert manifest["corpus"] == "lighthouses"
-    assert manifest["corpus_sha256"] == own.read_corpus(lighthouses).sha256
-    assert manifest["arm_sha256"] == digest(pair.arms[1].samples)
-    assert manifest["test_sha256"] == digest(pair.test.samples)
-    assert manifest["selection"]["samples_sha256"] == digest(pair.test.samples)
+    assert found.sets.corpus == "lighthouses"
+    assert found.sets.corpus_sha256 == own.read_corpus(lighthouses).sha256
+    assert found.arm_sha256 == digest(pair.arms[1].samples)
+    assert found.sets.test_sha256 == digest(pair.test.samples)
+    assert found.selection["samples_sha256"] == digest(pair.test.samples)
     assert "spor_systematicity_lighthouses" in (config.output / "README.md").read_text()

@@ -9,10 +9,10 @@ from safetensors.torch import load_file
 from transformers import LlamaForCausalLM
 
 from spor_tasks.core.errors import SporError
-from spor_tasks.core.folders import read_manifest
 from spor_tasks.harness import host
 from spor_tasks.models.hf import SporHF
 from tests.support.families import CAUSAL, SEQ2SEQ, save_family
+from tests.support.result_files import adapter_in
 from tests.support.soak import soak
 from training.batches import load_batch, target_losses
 from training.encoding import Row
@@ -108,7 +108,7 @@ def test_linear_modules_are_all_that_peft_can_tune(tune, tmp_path):
         save_family(family, tmp_path / family)
         tune(f"model.path={tmp_path / family}", *STEPS, to=f"{family}-adapter")
         folder = tmp_path / f"{family}-adapter"
-        assert {*read_manifest(folder)["tuned_modules"]} == expected
+        assert {*adapter_in(folder).log.weights["tuned_modules"]} == expected
         weights = load_file(folder / "adapter_model.safetensors")
         assert {name.split(".")[-3] for name in weights} == expected
         assert not [name for name in weights if "vision" in name]

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import pytest
 import torch
 
-from spor_tasks.core.folders import read_manifest
+from tests.support.result_files import adapter_in
 from training import lora, processes
 from training.lora import train
 
@@ -32,10 +32,10 @@ def test_a_gpu_learns_what_a_cpu_does(configure, precision, way):
         train(config, progress=False)
     assert replay.called == (way == "cuda_graphs=true")
     found = train(config, progress=False)  # goes on from what is saved
-    manifest = read_manifest(found.folder)
-    assert manifest["device"] == torch.cuda.get_device_name()
-    assert manifest["peak_memory_bytes"] > 0
-    assert len(manifest["selection"]["scores"]) == 2
+    found = adapter_in(found.folder)
+    assert found.log.device.name == torch.cuda.get_device_name()
+    assert found.log.device.peak_memory_bytes > 0
+    assert len(found.selection["scores"]) == 2
 
     cpu = configure(*SETTINGS, f"output={found.folder}-cpu")
     with patch.object(processes, "join", return_value=ON_CPU):

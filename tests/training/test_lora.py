@@ -15,6 +15,8 @@ from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import Split
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.models.checkpoints import Checkpoint, find_adapter
+from spor_tasks.results.facts import BaseModel, TrainedOn
+from tests.support.result_files import adapter_in
 from tests.support.soak import soak
 from tests.training.losses import different_rows
 from training import lora
@@ -116,32 +118,26 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     random_state, threads = torch.get_rng_state(), torch.get_num_threads()
     config, result = configure(*settings), tune(*settings)
     assert (torch.get_rng_state().equal(random_state), torch.get_num_threads()) == (True, threads)
-    manifest = read_manifest(result.folder)
+    found = adapter_in(result.folder)
+    log = found.log
     assert (result.folder, result.pairs, result.pairs_seen) == (config.output, 8, 24)
     assert len(result.losses) == 6
     means = [sum(result.losses[epoch : epoch + 2]) / 2 for epoch in (0, 2, 4)]
-    assert manifest["losses"] == pytest.approx(means)
-    assert "2 atoms do not occur in Atom" in manifest["violations"]
+    assert log.losses == pytest.approx(means)
+    assert "2 atoms do not occur in Atom" in found.violations
     weights = digest_weights(base("llama"))
-    expected = invented.name._asdict() | {
-        "arm": "atom",
-        "arm_sha256": digest(invented.arms[0].samples),
-        "test_sha256": digest(invented.test.samples),
-        "prompt_style": "causal",
-        "seed": 7,
-        "pairs": 8,
-        "steps": 6,
-        "resumed_from": 0,
-        "base_model": {"path": str(base("llama")), "revision": None, "sha256": weights},
-        "adapter_sha256": digest_weights(result.folder),
-        "config": json.loads(json.dumps(to_dict(config))),
-        "versions": versions(),
-        "settings_sha256": settings_sha256(manifest["settings"]),
-        "settings": json.loads(json.dumps(shared_settings(config))),
-        "device": "cpu",
-        "processes": 1,
-    }
-    assert expected.items() <= manifest.items()
+    tested = digest(invented.test.samples)
+    assert found.sets == TrainedOn(**invented.name._asdict(), test_sha256=tested)
+    assert (found.arm, found.arm_sha256) == ("atom", digest(invented.arms[0].samples))
+    assert (found.prompt_style, found.seed, found.pairs) == ("causal", 7, 8)
+    assert found.base_model == BaseModel(path=str(base("llama")), sha256=weights)
+    assert found.adapter_sha256 == digest_weights(result.folder)
+    assert found.settings == json.loads(json.dumps(shared_settings(config)))
+    assert (log.steps, log.resumed_from) == (6, 0)
+    assert (log.device.name, log.device.processes) == ("cpu", 1)
+    assert log.config == json.loads(json.dumps(to_dict(config)))
+    assert log.versions == versions()
+    assert log.settings_sha256 == settings_sha256(found.settings)
     assert load_config(result.folder / "training.yaml") == config
 
 
@@ -164,7 +160,7 @@ def test_a_saved_adapter_gives_what_was_trained_and_its_base_and_tokenizer_fit(
     saved = AutoTokenizer.from_pretrained(folder)
     assert saved("Ann sang.")["input_ids"] == loaded.tokenizer("Ann sang.")["input_ids"]
     found = find_adapter(Checkpoint(pretrained=str(base(name)), peft=str(folder)))
-    assert found == read_manifest(folder)
+    assert found == adapter_in(folder)
     settings = json.loads((folder / "adapter_config.json").read_bytes())
     assert settings["target_modules"] == sorted(settings["target_modules"])
     assert (settings["r"], settings["lora_alpha"], settings["lora_dropout"]) == (8, 32.0, 0)
@@ -180,7 +176,7 @@ def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
     with caplog.at_level(logging.INFO):
         result = tune(f"optimization.max_length={limit}", pair=pair)
     assert result.pairs == 1
-    assert read_manifest(result.folder)["pairs_too_long"] == 1
+    assert adapter_in(result.folder).log.pairs_too_long == 1
     assert "1 more pairs are too long and are left out" in caplog.text
 
 

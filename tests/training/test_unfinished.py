@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.folders import read_manifest
 from tests.conftest import REPOSITORY
 from tests.golden.record import TRAININGS
 from tests.support.damage import DAMAGE, no_file_larger_than, replace
 from tests.support.processes import forked, wait_until
+from tests.support.result_files import adapter_in
 from tests.support.soak import soak
 from training import adapters, lora
 from training.batches import load_batches
@@ -72,9 +72,9 @@ def test_a_run_goes_on_to_the_same_losses_and_bytes(name, base, tmp_path):
     torch.manual_seed(99)  # as in another process
     cut = tuned("cut")
     assert cut.losses == whole.losses
-    found, expected = (read_manifest(result.folder) for result in (cut, whole))
-    assert (found["resumed_from"], expected["resumed_from"]) == (2, 0)
-    assert found.get("counts") == expected.get("counts")
+    found, expected = (adapter_in(result.folder).log for result in (cut, whole))
+    assert (found.resumed_from, expected.resumed_from) == (2, 0)
+    assert found.counts == expected.counts
     (weights,) = whole.folder.glob("*.safetensors")
     assert (cut.folder / weights.name).read_bytes() == weights.read_bytes()
     assert {path.name for path in tmp_path.iterdir()} == {"cut", "whole"}
@@ -106,7 +106,7 @@ def test_a_killed_process_can_be_gone_on_with(configure, tune, place):
     process.join()
     assert not killed.output.exists()
     result = tune(*settings)
-    assert 2 <= read_manifest(killed.output)["resumed_from"] < len(result.losses) == 36
+    assert 2 <= adapter_in(killed.output).log.resumed_from < len(result.losses) == 36
     whole = tune(*OF_MINI, to="whole")
     assert result.losses == whole.losses
     assert (killed.output / WEIGHTS).read_bytes() == (whole.folder / WEIGHTS).read_bytes()
@@ -120,7 +120,7 @@ def test_a_run_is_not_gone_on_with_under_other_settings(tune, place):
         tune(*other)
     assert "settings.lora.r, settings.optimization.learning_rate" in caught.value.what
     assert caught.value.where == str(place)
-    assert read_manifest(tune(*other, "overwrite=true").folder)["resumed_from"] == 0
+    assert adapter_in(tune(*other, "overwrite=true").folder).log.resumed_from == 0
 
 
 SHAPES = [5, [1], {}, {"facts": 5}, {"facts": {}, "state": {}}]
@@ -166,7 +166,7 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune):
     result = tune(*settings, *less, name="t5")
     assert result.losses[:6] == expected.losses[:6]
     assert result.losses == pytest.approx(expected.losses, rel=1e-5)
-    assert read_manifest(result.folder)["resumed_from"] == 6
+    assert adapter_in(result.folder).log.resumed_from == 6
 
 
 def test_on_a_full_disk_the_state_is_kept(tune, tmp_path, place):
@@ -182,7 +182,7 @@ def test_on_a_full_disk_the_state_is_kept(tune, tmp_path, place):
     with little, pytest.raises(ConfigError, match="adapter: cannot be written"):
         tune()
     assert list(tmp_path.iterdir()) == [place]
-    assert read_manifest(tune().folder)["resumed_from"] == 2
+    assert adapter_in(tune().folder).log.resumed_from == 2
 
 
 def test_an_output_may_have_the_longest_name(tune, tmp_path):

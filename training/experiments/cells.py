@@ -28,6 +28,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.harness import task_files
 from spor_tasks.models import backends, checkpoints
 from spor_tasks.results import runs
+from spor_tasks.results.facts import Adapter
 from training.config import DataConfig, TrainingConfig
 from training.data import find_arm, sets_of
 from training.experiments.experiment import Experiment
@@ -159,10 +160,12 @@ def _finished(cell: Cell) -> CellState:
 def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     try:
-        checkpoints.check_manifest(manifest, config.output)
-        trained = read_settings(TrainingConfig, manifest.get("config"), str(config.output))
-        arm, base = manifest["arm_sha256"], manifest["base_model"]["sha256"]
-        existing = identity(trained, arm, base) | {"versions": manifest.get("versions")}
+        adapter = Adapter.read(manifest, config.output)
+        log = adapter.log
+        trained = read_settings(TrainingConfig, log and log.config, str(config.output))
+        arm = adapter.arm_sha256
+        base = adapter.base_model.sha256 if adapter.base_model else None
+        existing = identity(trained, arm, base) | {"versions": log and log.versions}
     except (ConfigError, ValueError) as error:  # pydantic's, of settings nested too deeply
         return f"has settings of another version: {getattr(error, 'what', error)}"
     # None: the corpus or the base is not on this machine, which training will report

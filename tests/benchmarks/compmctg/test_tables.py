@@ -51,11 +51,6 @@ def halves(seen, comp, gap=0):
     }
 
 
-def adapter(seed):
-    facts = {"arm_sha256": None, "adapter_sha256": "a" * 64, "base_model": None}
-    return Adapter(arm="train", seed=seed, **facts)
-
-
 def run(spec, scores, *, model="base", seed=0, n=10):
     """Return a run, untuned without a seed; its samples have its score or that of their half."""
     result = Run(
@@ -66,7 +61,7 @@ def run(spec, scores, *, model="base", seed=0, n=10):
         variant="",
         spec=Declared.of(spec),
         model=model,
-        adapter=None if seed is None else adapter(seed),
+        adapter=None if seed is None else Adapter(arm="train", seed=seed, adapter_sha256="a" * 64),
         shown_arm=None,
         scores=scores,
         n=n,

@@ -23,6 +23,7 @@ from spor_tasks.models import backends
 from spor_tasks.results import runs
 from tests.support.damage import SOAK
 from tests.support.processes import forked, wait_until
+from tests.support.result_files import adapter_in
 from tests.support.strategies import VALUES, changed, places
 from training import lora
 from training.__main__ import main
@@ -286,11 +287,11 @@ def test_processes_that_share_a_cell_do_what_one_does(file, tmp_path):
     cell, *_ = expand(load_experiment(file, settings))
     assert len(list(cell.folder.rglob("results_*.json"))) == 1
     lora.train(replace(cell.training, output=tmp_path / "one"), progress=False)
-    expected = read_manifest(tmp_path / "one")
-    found = read_manifest(cell.training.output)
-    assert (expected["processes"], found["processes"]) == (1, 2)
-    assert found["losses"] == pytest.approx(expected["losses"], rel=1e-5)
-    for here, there in zip(*(m["selection"]["scores"] for m in (found, expected)), strict=True):
+    expected = adapter_in(tmp_path / "one")
+    found = adapter_in(cell.training.output)
+    assert (expected.log.device.processes, found.log.device.processes) == (1, 2)
+    assert found.log.losses == pytest.approx(expected.log.losses, rel=1e-5)
+    for here, there in zip(*(m.selection["scores"] for m in (found, expected)), strict=True):
         assert here == pytest.approx(there)
     assert not list(cell.folder.glob("*.unfinished"))
 
