@@ -18,7 +18,13 @@ HELP = "run and score baselines that need no model"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("name", choices=Choices(_names), metavar="NAME", help="one of %(choices)s")
+
+    def names() -> Iterable[str]:
+        from spor_tasks.models.baselines import BASELINES
+
+        return BASELINES
+
+    parser.add_argument("name", choices=Choices(names), metavar="NAME", help="one of %(choices)s")
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"
@@ -37,18 +43,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def _names() -> Iterable[str]:
-    from spor_tasks.models.baselines import BASELINES
-
-    return BASELINES
-
-
 def run(options: argparse.Namespace) -> None:
     """Run the baseline on the tasks; print the scores of each as it ends, and the files written."""
     from spor_tasks.evaluation import baseline_run
     from spor_tasks.harness import task_files
 
     width = max((len(file.name) for file in task_files.expand(options.tasks)), default=0)
+
+    def show(result: "Run") -> None:
+        scores = (
+            f"{metric} {result.scores[metric]:.2f}"
+            for metric in result.spec.reported
+            if metric in result.scores
+        )
+        arm = f" {result.arm}" if result.arm else ""
+        print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(scores)}", flush=True)
+
     baseline_run.run(
         options.name,
         options.tasks,
@@ -56,22 +66,13 @@ def run(options: argparse.Namespace) -> None:
         folder=options.results,
         limit=options.limit,
         held_out=options.held_out,
-        on_result=lambda result: _print(result, width),
+        on_result=show,
     )
-    for place in filter(None, [options.out, options.results]):
-        print(visible(place))
+    for place in (options.out, options.results):
+        if place:
+            print(visible(place))
     if options.results:
         then("spor", "report", options.results)
     else:
         same = [*options.tasks, *(["--held-out"] if options.held_out else [])]
         then("spor", "baseline", options.name, *same, "--results", "runs")
-
-
-def _print(result: "Run", width: int) -> None:
-    scores = (
-        f"{metric} {result.scores[metric]:.2f}"
-        for metric in result.spec.reported
-        if metric in result.scores
-    )
-    arm = f" {result.arm}" if result.arm else ""
-    print(f"{result.task:<{width}}{arm}  n {result.n:,}  {'  '.join(scores)}", flush=True)

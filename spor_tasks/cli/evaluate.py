@@ -150,17 +150,6 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     Raises:
         ConfigError: an argument is no JSON though it has a brace, or is nested too deeply.
     """
-    try:
-        options = _parser().parse_args(arguments)
-    except RecursionError as error:
-        raise ConfigError("an argument is nested too deeply", where="command line") from error
-    except ValueError as error:
-        raise ConfigError(str(error), where="command line") from error
-    return vars(options).pop("models"), options
-
-
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser of our options and of all those of lm-eval."""
     from lm_eval._cli.run import Run
 
     own = Parser(add_help=False)
@@ -175,7 +164,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     theirs = Parser().add_subparsers()
     Run.create(theirs)
-    return Parser(
+    parser = Parser(
         prog="spor eval",
         usage="spor eval --tasks TASK … --model MODEL --model_args KEY=VALUE … [options]",
         description=_EXAMPLE,
@@ -183,6 +172,13 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    try:
+        options = parser.parse_args(arguments)
+    except RecursionError as error:
+        raise ConfigError("an argument is nested too deeply", where="command line") from error
+    except ValueError as error:
+        raise ConfigError(str(error), where="command line") from error
+    return vars(options).pop("models"), options
 
 
 def _config(options: argparse.Namespace) -> "EvaluatorConfig":

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--merge-by",
-        type=lambda text: tuple(filter(None, text.split(","))),
+        type=lambda text: tuple(fact for fact in text.split(",") if fact),
         default=(),
         metavar="FACT,…",
         help="put results that differ only in these facts, such as dtype or backend, into one row "
@@ -92,17 +92,9 @@ def run(options: argparse.Namespace) -> int:
     else:
         document = report.write(options.results, options.out, merge_by=options.merge_by)
     print(plain_text(document))
-    _end(options, results)
-    return 0 if document.whole else VIOLATED
-
-
-def _end(options: argparse.Namespace, results: list[Path]) -> None:
-    """Print what was written, and the next command."""
-    from spor_tasks.report import PAGE
-
     is_diff, out = options.diff is not None, options.out
     if out:
-        name = "diff.md" if is_diff else "leaderboard.md" if options.leaderboard else PAGE
+        name = "diff.md" if is_diff else "leaderboard.md" if options.leaderboard else report.PAGE
         print(f"\n{visible(out / name)}")
     kind: list[object] = ["--leaderboard"] if options.leaderboard else ["--diff"] if is_diff else []
     if options.merge_by:
@@ -113,4 +105,5 @@ def _end(options: argparse.Namespace, results: list[Path]) -> None:
     elif options.leaderboard:
         then("spor", "push", *results, "--to", "OWNER/NAME", "--dry-run")
     elif not is_diff:
-        then("python", "-m", "webbrowser", out / PAGE)
+        then("python", "-m", "webbrowser", out / report.PAGE)
+    return 0 if document.whole else VIOLATED

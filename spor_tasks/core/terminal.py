@@ -5,7 +5,7 @@ import io
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from itertools import zip_longest
 from typing import Any, NoReturn, TextIO, cast
@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
 _WIDTH = 100
 
 
-def columns(lines: Iterable[Sequence[str]], *formats: str, gap: str = "") -> str:
+def columns(lines: Iterable[Iterable[str]], *formats: str, gap: str = "") -> str:
     """Return lines whose cells stand below one another.
 
     A column is as wide as its widest cell. A format, such as ``>12``, aligns the cells of its

@@ -6,7 +6,6 @@ and computes nothing. Leaderboards and comparisons of two runs work in the same 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from spor_tasks.report import browser, leaderboard, page, plots, tables
@@ -50,29 +49,24 @@ def write(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or results cannot be merged so.
     """
-    document, files, outdated = made_of(
-        paths, partial(_report, is_written=out is not None), merge_by
-    )
+
+    def make(collected: Report) -> tuple[Document, Mapping[str, str], Iterable[str]]:
+        report = with_floors(collected)
+        document = tables.document(report)
+        if out is None:
+            return document, {}, ()
+        browsed = browser.browse(report.samples)
+        rows, ranking = report.measured, leaderboard.document(rank(report))
+        drawn = plots.draw(rows, browsed.outcomes)
+        shown = page.page(document, ranking, rows, browsed, drawn)
+        pictures = {plot.file: plot.svg for plot in drawn}
+        files = {PAGE: shown, **pictures, **document.files("report")}
+        return document, files, plots.FILES - pictures.keys()
+
+    document, files, outdated = made_of(paths, make, merge_by)
     if out is not None:
         save(out, files, outdated)
     return document
-
-
-def _report(
-    collected: Report, *, is_written: bool
-) -> tuple[Document, Mapping[str, str], Iterable[str]]:
-    """Return the report, its files if they are asked for, and the names of former plots."""
-    report = with_floors(collected)
-    document = tables.document(report)
-    if not is_written:
-        return document, {}, ()
-    browsed = browser.browse(report.samples)
-    rows, ranking = report.measured, leaderboard.document(rank(report))
-    drawn = plots.draw(rows, browsed.outcomes)
-    shown = page.page(document, ranking, rows, browsed, drawn)
-    pictures = {plot.file: plot.svg for plot in drawn}
-    files = {PAGE: shown, **pictures, **document.files("report")}
-    return document, files, plots.FILES - pictures.keys()
 
 
 def write_leaderboard(
@@ -90,25 +84,20 @@ def write_leaderboard(
         ResultError: a path is missing, or there are no results of our tasks.
         ConfigError: ``out`` cannot be written, or the settings do not fit the results.
     """
-    document, files, outdated = made_of(
-        paths, partial(_leaderboard, out=out, settings=settings or Settings()), merge_by
-    )
+
+    def make(report: Report) -> tuple[Document, Mapping[str, str], Iterable[str]]:
+        board = rank(report)
+        if out is None:
+            return leaderboard.document(board), {}, ()
+        exported = export(report, out, settings or Settings())
+        problems = (*board.problems, *exported.problems)
+        document = leaderboard.document(replace(board, problems=problems))
+        return document, {**exported.files, **document.files("leaderboard")}, exported.outdated
+
+    document, files, outdated = made_of(paths, make, merge_by)
     if out is not None:
         save(out, files, outdated)
     return document
-
-
-def _leaderboard(
-    report: Report, out: Path | None, settings: Settings
-) -> tuple[Document, Mapping[str, str], Iterable[str]]:
-    """Return the boards, and for a folder ``out`` their files and the names of former ones."""
-    board = rank(report)
-    if out is None:
-        return leaderboard.document(board), {}, ()
-    exported = export(report, out, settings)
-    problems = (*board.problems, *exported.problems)
-    document = leaderboard.document(replace(board, problems=problems))
-    return document, {**exported.files, **document.files("leaderboard")}, exported.outdated
 
 
 def write_diff(

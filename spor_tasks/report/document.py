@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from spor_tasks.core.files import writing
+from spor_tasks.core.terminal import columns
 from spor_tasks.core.together import replace_files
 from spor_tasks.core.visible import visible
 from spor_tasks.results.grid import Content, Grid, Line
@@ -90,21 +91,21 @@ def plain_text(document: Document) -> str:
     if document.problems:
         ordered = sorted(document.problems, key=lambda problem: not problem.lost)
         blocks.append("\n".join(["Problems:", *(f"  {visible(problem)}" for problem in ordered)]))
-    return "\n\n".join(filter(None, blocks))
+    return "\n\n".join(block for block in blocks if block)
 
 
 def _plain_grid(grid: Grid) -> str:
     lines = [grid.header, *(line for _, of_section in grid.sections for line in of_section)]
-    cells = [list(map(_plain_cell, line)) for line in lines]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    rows = iter("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
+    rows = iter(columns((map(_plain_cell, line) for line in lines), gap="  ").split("\n"))
     caption = f" ({grid.caption})" if grid.caption else ""
     text = [visible(grid.title + caption), next(rows)]
     for title, of_section in grid.sections:
         text += [f"{title}:"] if title not in {"", "Runs"} else []
         text += islice(rows, len(of_section))
     text += (f"[{letter}] {visible(note)}" for letter, note in grid.notes.items())
-    return "\n".join([*text, *filter(None, [visible(grid.missing)])])
+    if grid.missing:
+        text.append(visible(grid.missing))
+    return "\n".join(text)
 
 
 def _plain_cell(content: Content) -> str:

@@ -34,11 +34,15 @@ def with_floors(report: Report) -> Report:
 
     A test that is read under splits has none. A floor that was evaluated stands among the runs.
     """
+
+    def size(file: SampleFile) -> tuple[bool, int]:
+        return file.run.signature["held_out_reference"] != "True", file.run.n
+
     largest: dict[str, SampleFile] = {}
     for file in report.samples:
         if not file.run.spec.is_pooled:
-            largest.setdefault(file.run.comparison, file)
-            largest[file.run.comparison] = max(largest[file.run.comparison], file, key=_size)
+            former = largest.setdefault(file.run.comparison, file)
+            largest[file.run.comparison] = max(former, file, key=size)
     have = {(row.task, row.model.removeprefix(PREFIX)) for row in report.rows}
     runs = [
         run
@@ -49,10 +53,6 @@ def with_floors(report: Report) -> Report:
     logged = {run.id: of_run for run, of_run in runs}
     rows, _ = comparisons([run for run, _ in runs], resampled(logged))
     return replace(report, floors=tuple(replace(row, kind="floor") for row in rows))
-
-
-def _size(file: SampleFile) -> tuple[bool, int]:
-    return file.run.signature["held_out_reference"] != "True", file.run.n
 
 
 def _floors(file: SampleFile) -> Iterator[tuple[Run, Logged]]:

@@ -6,7 +6,7 @@ the report is made there, so that `spor report results` in a clone writes the sa
 
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,11 +19,10 @@ from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import open_file
 from spor_tasks.core.visible import visible
-from spor_tasks.corpora.sources import LICENCES, Licence
+from spor_tasks.corpora.sources import LICENCES
 from spor_tasks.report.collect import collect
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.samples import SampleFile
 
 RESULTS = "results"
 """The folder of the repository that the results go to, each in one of its model."""
@@ -47,10 +46,22 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
     directory is another one while the report is made.
 
     Raises:
-        ResultError: there are no results of our tasks; one of them cannot be verified; a file has a
+        ResultError: there are no results of our tasks, or one of them cannot be published. It
+            cannot be read, has no samples, or does not have their scores; it is not of the version
+            and the whole test set of its task; it is of the same run as another one; a file has a
             secret in it; or two files would be one.
     """
-    samples = _checked(paths)
+    collected = collect(paths)
+    _refuse(collected.problems, paths)
+    samples = collected.samples
+    faults: list[str] = []
+    for file in samples:
+        if fault := fault_of(file):
+            faults.append(f"{file.run.file}: {file.run.task} {fault}")
+        faults += [*_secrets(file.run.file), *_secrets(file.path)]
+    if faults:
+        raise _refusal(faults, paths)
+    # the licence of a corpus of the user's own is None
     licences = {
         each.run.corpus: LICENCES.get(each.run.corpus) if shipped_task(each.run) else None
         for each in samples
@@ -67,28 +78,18 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
             _refuse(report.write([Path(RESULTS)], Path()).problems, paths)
         if kind == "space":
             (stage / report.PAGE).rename(stage / "index.html")
-        (stage / _CARD).write_text(_card(licences), "utf-8")
+        names = sorted({each.name.lower().replace(" ", "-") for each in licences.values() if each})
+        # the Hub shows a licence if all corpora have one
+        head = "" if None in licences.values() else yaml.safe_dump({"license": names})
+        sources = "".join(
+            f"- {each.attribution}: [{each.name}]({each.url})\n"
+            if each
+            else f"- {visible(corpus)}: no licence is stated\n"
+            for corpus, each in licences.items()
+        )
+        text = f"---\n{head}---\n\nResults of spor-tasks. References are from:\n\n{sources}"
+        (stage / _CARD).write_text(text, "utf-8")
         yield stage
-
-
-def _checked(paths: Sequence[Path]) -> tuple[SampleFile, ...]:
-    """Return the samples of every result.
-
-    Raises:
-        ResultError: a result cannot be read, has no samples, or does not have their scores. It is
-            not of the version and the whole test set of its task. Two results are of one run, or a
-            file has a secret in it.
-    """
-    report = collect(paths)
-    _refuse(report.problems, paths)
-    faults: list[str] = []
-    for file in report.samples:
-        if fault := fault_of(file):
-            faults.append(f"{file.run.file}: {file.run.task} {fault}")
-        faults += [*_secrets(file.run.file), *_secrets(file.path)]
-    if faults:
-        raise _refusal(faults, paths)
-    return report.samples
 
 
 def _refuse(problems: Iterable[Problem], paths: Iterable[Path]) -> None:
@@ -113,22 +114,6 @@ def _secrets(path: Path) -> Iterator[str]:
         for number, line in enumerate(lines, start=1):
             if any(pattern.search(line) for pattern in patterns):
                 yield f"{path}:{number} has what looks like a token or a password in it"
-
-
-def _card(licences: Mapping[str, Licence | None]) -> str:
-    """Return the README: a licence in the head for the Hub if all corpora have one, and sources.
-
-    The licence of a corpus of the user's own is None.
-    """
-    names = sorted({each.name.lower().replace(" ", "-") for each in licences.values() if each})
-    head = "" if None in licences.values() else yaml.safe_dump({"license": names})
-    sources = (
-        f"- {each.attribution}: [{each.name}]({each.url})\n"
-        if each
-        else f"- {visible(corpus)}: no licence is stated\n"
-        for corpus, each in licences.items()
-    )
-    return f"---\n{head}---\n\nResults of spor-tasks. References are from:\n\n{''.join(sources)}"
 
 
 def push(folder: Path, repository: str, kind: str, *, create: str | None, pr: bool) -> str:

@@ -60,8 +60,10 @@ def document(report: Report) -> Document:
     """Return the tables of a report; JSON also has the runs and the signature of each number."""
     comparisons = [row for table in report.tables for row in table.rows]
     comparisons += report.floors
+    models = [*dict.fromkeys(row.model for row in report.rows)]
+    subject = " and ".join(models) if len(models) < _MANY else f"{len(models)} models"
     return Document(
-        title=f"{_subject(row.model for row in report.rows)} on {benchmarks(report.rows)}",
+        title=f"{subject} on {benchmarks(report.rows)}",
         grids=tuple(grid for table in report.tables for grid in grids(table)),
         legend=LEGEND,
         problems=report.problems,
@@ -74,11 +76,6 @@ def document(report: Report) -> Document:
 def benchmarks(rows: Iterable[Comparison]) -> str:
     """Return the titles of the benchmarks of the rows."""
     return ", ".join(dict.fromkeys(row.spec.about.title for row in rows))
-
-
-def _subject(models: Iterable[str]) -> str:
-    names = [*dict.fromkeys(models)]
-    return " and ".join(names) if len(names) < _MANY else f"{len(names)} models"
 
 
 def _numbers(row: Comparison) -> Iterator[dict[str, object]]:

@@ -14,7 +14,7 @@ from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
-    from spor_tasks.aspects.request import Request
+    pass
 
 
 HELP = "write the sets of an aspect into a folder"
@@ -57,9 +57,13 @@ def run(options: argparse.Namespace) -> int | None:
     from spor_tasks.aspects import check, folder, references, request, search
     from spor_tasks.cli.progress import working
 
+    names = [field.name for field in dataclasses.fields(request.Request)]
+    asked = request.Request(
+        **{name: getattr(options, name) for name in names} | {"hide": tuple(options.hide)}
+    )
     with folder.new(options.out, overwrite=options.overwrite) as staging:
         with working(f"building {options.aspect}") as progress:
-            answer = request.answer(_request(options), progress)
+            answer = request.answer(asked, progress)
         manifest = folder.write_sets(staging, answer.pair, answer.facts)
     if options.json:
         print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
@@ -94,10 +98,3 @@ def run(options: argparse.Namespace) -> int | None:
     message = visible(f"interrupted: {options.out} has the best sets found until then")
     print(message, file=sys.stderr)
     return INTERRUPTED
-
-
-def _request(options: argparse.Namespace) -> "Request":
-    from spor_tasks.aspects.request import Request
-
-    values = {field.name: getattr(options, field.name) for field in dataclasses.fields(Request)}
-    return Request(**values | {"hide": tuple(options.hide)})

@@ -44,7 +44,13 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print("\n" if rows else "", end="")
             _print(f"{target}: {pair.name}", result, texts)
-        rows[target] = _row(result) | texts._asdict()
+        rows[target] = {
+            "holds": result.holds,
+            **result.counts,
+            "violations": [violation._asdict() for violation in result.violations],
+            "warnings": list(result.warnings),
+            **texts._asdict(),
+        }
     if options.json:
         print(json.dumps(rows, indent=2))
     # sets of a corpus of this package have no file to make tasks from
@@ -53,12 +59,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         then("spor", "tasks", "list")
     return 0 if all(row["holds"] for row in rows.values()) else VIOLATED
-
-
-def _row(result: "CheckResult") -> dict[str, Any]:
-    violations = [violation._asdict() for violation in result.violations]
-    warnings = list(result.warnings)
-    return {"holds": result.holds, **result.counts, "violations": violations, "warnings": warnings}
 
 
 def _print(heading: str, result: "CheckResult", texts: "Texts") -> None:
