@@ -122,13 +122,13 @@ def run(arguments: Sequence[str]) -> int:
                 **{name: getattr(config, name) for name in _OPTIONS},
                 **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
             )
-    if out is None:
+    if out:
+        # lm-eval writes the date into the name of a file
+        written = evaluator.written if out.suffix == ".json" else [out]
+        print(*map(visible, written), sep="\n")
+        then("spor", "report", *written)
+    else:
         then("spor", "eval", *arguments, "--output_path", "runs", "--log_samples")
-        return 0
-    # lm-eval writes the date into the name of a file
-    written = evaluator.written if out.suffix == ".json" else [out]
-    print(*map(visible, written), sep="\n")
-    then("spor", "report", *written)
     return 0
 
 
