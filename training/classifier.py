@@ -11,9 +11,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, NamedTuple, TypeAlias, cast
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -25,6 +25,8 @@ from transformers import (
     BertTokenizer,
     DataCollatorWithPadding,
     EvalPrediction,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
     Trainer,
     TrainingArguments,
 )
@@ -57,38 +59,40 @@ _LESS_MEMORY = "Lower micro_batch or max_tokens."
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
 class ClassifierConfig:
-    """How classifiers are trained; ``epochs`` and ``batch_size`` are of all aspects, or of each.
-
-    ``base`` is a folder or a name on the hub; None is the small encoder. A batch is read in parts
-    of ``micro_batch`` texts. ``dev_share`` of the texts, drawn with the seed, are held out.
-    The learning rate rises over the first tenth of the steps, and falls to zero.
-    """
+    """How classifiers are trained; ``epochs`` and ``batch_size`` are of all aspects, or of each."""
 
     base: str | None = None
+    """A folder or a name on the hub; None is the small encoder."""
     epochs: Count | dict[str, Count] = 4
     batch_size: Count | dict[str, Count] = 32
     micro_batch: Count = 32
+    """A batch is read in parts of so many texts."""
     learning_rate: Positive = 2e-3
+    """It rises over the first tenth of the steps, and falls to zero."""
     max_tokens: Count = 64
     dev_share: Annotated[float, Field(gt=0, lt=1)] = 0.15
+    """The share of the texts, drawn with the seed, that are held out."""
     seed: int = 0
     threads: Threads = 1
     overwrite: bool = field(default=False)
 
-    def of(self, aspect: str) -> dict[str, Any]:
+    def of(self, aspect: str) -> "ClassifierConfig":
         """Return the settings of one aspect.
 
         Raises:
             ConfigError: one that differs by aspect lacks this one.
         """
-        settings = to_dict(self, {"overwrite"})
-        for key in ("epochs", "batch_size"):
-            if isinstance(of_each := settings[key], dict):
-                if aspect not in of_each:
-                    remedy = f"Add {key}.{aspect}."
-                    raise ConfigError(f"lacks the key {key}.{aspect}", remedy=remedy)
-                settings[key] = of_each[aspect]
-        return settings
+
+        def own(key: str, value: int | dict[str, int]) -> int:
+            if isinstance(value, int):
+                return value
+            if aspect not in value:
+                remedy = f"Add {key}.{aspect}."
+                raise ConfigError(f"lacks the key {key}.{aspect}", remedy=remedy)
+            return value[aspect]
+
+        epochs, batch_size = own("epochs", self.epochs), own("batch_size", self.batch_size)
+        return replace(self, epochs=epochs, batch_size=batch_size)
 
 
 class Trained(NamedTuple):
@@ -195,21 +199,26 @@ def train(
             (sample.target, values.index(value))
             for sample, value in zip(samples, value_of_each, strict=True)
         ]
+        own = config.of(aspect)
         facts = {
             "kind": KIND,
             "corpus": space.name,
             "aspect": aspect,
             "values": list(values),
-            "settings": config.of(aspect),
+            "settings": to_dict(own, {"overwrite"}),
             "base": config.base and identity_of(config.base),
             "data_sha256": digest(samples),
             "versions": versions(),
         }
-        yield _trained(out / aspect, labelled, facts, config)
+        yield _trained(out / aspect, labelled, values, facts, own)
 
 
 def _trained(
-    folder: Path, labelled: _Labelled, facts: dict[str, Any], config: ClassifierConfig
+    folder: Path,
+    labelled: _Labelled,
+    values: Sequence[str],
+    facts: Mapping[str, object],
+    config: ClassifierConfig,
 ) -> Trained:
     try:
         manifest = read_manifest(folder)
@@ -224,9 +233,9 @@ def _trained(
             if held_out >= len(drawn):
                 raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
             train_part, dev = drawn[held_out:], drawn[:held_out]
-            model, tokenizer = _base(train_part, facts["values"], config)
+            model, tokenizer = _base(train_part, values, config)
             tokenizer.model_max_length = min(config.max_tokens, tokenizer.model_max_length)
-            accuracies = _fit(model, tokenizer, train_part, dev, facts["settings"])
+            accuracies = _fit(model, tokenizer, train_part, dev, config)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
         results = {
@@ -240,11 +249,11 @@ def _trained(
 
 
 def _fit(
-    model: Any,
-    tokenizer: Any,
+    model: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerBase,
     train_part: _Labelled,
     dev: _Labelled,
-    settings: Mapping[str, Any],
+    settings: ClassifierConfig,
 ) -> tuple[float, ...]:
     """Train the model; return the accuracy on the held-out texts after each epoch."""
 
@@ -252,7 +261,9 @@ def _fit(
         is_right = predicted.predictions.argmax(-1) == predicted.label_ids
         return {"accuracy": 100 * float(is_right.mean())}
 
-    parts = math.ceil(settings["batch_size"] / settings["micro_batch"])
+    # Numbers, as the settings are those of one aspect.
+    epochs, batch_size = cast("tuple[int, int]", (settings.epochs, settings.batch_size))
+    parts = math.ceil(batch_size / settings.micro_batch)
     with (
         tempfile.TemporaryDirectory() as folder,
         guarded(type(model).__name__),
@@ -260,15 +271,15 @@ def _fit(
     ):
         arguments = TrainingArguments(
             folder,
-            num_train_epochs=settings["epochs"],
-            per_device_train_batch_size=math.ceil(settings["batch_size"] / parts),
+            num_train_epochs=epochs,
+            per_device_train_batch_size=math.ceil(batch_size / parts),
             gradient_accumulation_steps=parts,
-            per_device_eval_batch_size=settings["micro_batch"],
-            learning_rate=settings["learning_rate"],
+            per_device_eval_batch_size=settings.micro_batch,
+            learning_rate=settings.learning_rate,
             warmup_steps=_WARM_UP,
             weight_decay=0.01,
             train_sampling_strategy="group_by_length",
-            seed=settings["seed"],
+            seed=settings.seed,
             eval_strategy="epoch",
             logging_strategy="no",
             save_strategy="no",
@@ -289,11 +300,13 @@ def _fit(
     return tuple(entry["eval_accuracy"] for entry in history if "eval_accuracy" in entry)
 
 
-def _rows(part: _Labelled, tokenizer: Any) -> list[dict[str, Any]]:
+def _rows(part: _Labelled, tokenizer: PreTrainedTokenizerBase) -> list[dict[str, int | list[int]]]:
     return [{"labels": label, **tokenizer(text, truncation=True)} for text, label in part]
 
 
-def _base(labelled: _Labelled, values: Sequence[str], config: ClassifierConfig) -> tuple[Any, Any]:
+def _base(
+    labelled: _Labelled, values: Sequence[str], config: ClassifierConfig
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Return a model with a class for each value, and its tokenizer."""
     named = {
         "id2label": dict(enumerate(values)),
