@@ -6,8 +6,6 @@ of the test set are identical, so that 100 cannot be reached; ``adv_acc_distinct
 pairs out and counts a tie as half.
 """
 
-from collections.abc import Iterator
-
 from spor_tasks import __version__
 from spor_tasks.core.sample import Contrast, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, ScoreInfo
@@ -28,27 +26,24 @@ class _Adversarial(LikelihoodMetric):
 
     def judge_one(self, sample: Sample, true: Likelihood, false: Likelihood) -> Judgement:
         """Return 100 where the true side wins, else 0, and both likelihoods."""
-        values = dict(_values(true, false, identical=_are_identical(sample)))
+        contrast = challenge_of(sample, Contrast)
+        # A model gives the same text after the same columns equal likelihoods.
+        identical = (
+            sample.target == contrast.text
+            and sample.units == contrast.units
+            and (sample.about("template") or "") == contrast.template
+        )
+        values: dict[str, Value] = {
+            "adv_acc_byte": 100.0 * (true.per_byte > false.per_byte),
+            "adv_identical": 100.0 * identical,
+        }
+        by_token, false_by_token = true.per_token, false.per_token
+        if by_token is not None and false_by_token is not None:
+            wins, ties = by_token > false_by_token, by_token == false_by_token
+            values["adv_acc"] = 100.0 * wins
+            if not identical:
+                values["adv_acc_distinct"] = (50.0 if ties else 100.0 * wins, 1)
         return Judgement(values, {"true": true._asdict(), "false": false._asdict(), **values})
-
-
-def _values(true: Likelihood, false: Likelihood, *, identical: bool) -> Iterator[tuple[str, Value]]:
-    yield "adv_acc_byte", 100.0 * (true.per_byte > false.per_byte)
-    yield "adv_identical", 100.0 * identical
-    by_token, false_by_token = true.per_token, false.per_token
-    if by_token is None or false_by_token is None:
-        return
-    wins, ties = by_token > false_by_token, by_token == false_by_token
-    yield "adv_acc", 100.0 * wins
-    if not identical:
-        yield "adv_acc_distinct", (50.0 if ties else 100.0 * wins, 1)
-
-
-def _are_identical(sample: Sample) -> bool:
-    # A model gives the same text after the same columns equal likelihoods.
-    contrast = challenge_of(sample, Contrast)
-    same_template = (sample.about("template") or "") == contrast.template
-    return sample.target == contrast.text and sample.units == contrast.units and same_template
 
 
 ADVERSARIAL = _Adversarial()

@@ -1,7 +1,7 @@
 """Rule learnability (section 3.4, Appendix D): are hidden phrases copied, does the hidden leak?"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from string import punctuation
 from typing import Any, NamedTuple
 
@@ -104,35 +104,32 @@ def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
     text, phrases = normalized(output), challenge_of(sample, Hidden).phrases
     of_values = hides_values(sample)
     words = set() if of_values else set(text.translate(_NO_PUNCTUATION).split())
-    leaked_values = [
-        secret
-        for hidden, _ in phrases
-        for secret in (_possible_values(hidden, sample) if of_values else (hidden,))
-        if secret.lower() in text
-    ]
+    leaked_values: list[str] = []
+    for hidden, _ in phrases:
+        secrets: Sequence[str] | None = (hidden,)
+        if of_values:
+            secrets = possible_values(challenge_of(sample, Hidden), hidden)
+        if secrets is None:
+            raise CorpusError(
+                f"hides {hidden!r}, whose possible values are not known",
+                where=f"sample {sample.id}",
+                remedy="Give them in the row's field `possible_values`.",
+            )
+        leaked_values += [secret for secret in secrets if secret.lower() in text]
     begins = origins(output) if leaked_values else []
 
-    def verdict(find: _Find) -> Verdict:
-        missing = (
-            phrase
-            for _, phrase in phrases
-            if not _is_copied(phrase, text, words, find, hides_values=of_values)
-        )
+    def verdict(find: Callable[[str, str], int]) -> Verdict:
+        missing = []
+        for _, phrase in phrases:
+            symbol = phrase[-1:] if find is str.find else phrase.lower().removeprefix("entity ")
+            wordings = copies_of(phrase, hides_values=of_values)
+            if symbol not in words and all(find(text, wording) < 0 for wording in wordings):
+                missing.append(phrase)
         places = ((secret, find(text, secret.lower())) for secret in leaked_values)
         leaks = (Leak(secret, begins[start]) for secret, start in places if start >= 0)
         return Verdict(tuple(missing), tuple(leaks))
 
     return verdict(str.find), verdict(find_whole)
-
-
-def _possible_values(attribute: str, sample: Sample) -> tuple[str, ...]:
-    if (values := possible_values(challenge_of(sample, Hidden), attribute)) is None:
-        raise CorpusError(
-            f"hides {attribute!r}, whose possible values are not known",
-            where=f"sample {sample.id}",
-            remedy="Give them in the row's field `possible_values`.",
-        )
-    return values
 
 
 def normalized(output: str) -> str:
@@ -148,18 +145,6 @@ def origins(output: str) -> list[int]:
             indices += [index] * len(char.lower())
         before = char
     return [*indices, len(output)]
-
-
-_Find = Callable[[str, str], int]
-"""Where a lower-case phrase begins in a text, -1 where it does not occur."""
-
-
-def _is_copied(phrase: str, text: str, words: set[str], find: _Find, *, hides_values: bool) -> bool:
-    """Return whether the text has the phrase, or a wording that Appendix D accepts."""
-    if any(find(text, wording) >= 0 for wording in copies_of(phrase, hides_values=hides_values)):
-        return True
-    symbol = phrase[-1:] if find is str.find else phrase.lower().removeprefix("entity ")
-    return not hides_values and symbol in words
 
 
 def copies_of(phrase: str, *, hides_values: bool) -> tuple[str, ...]:

@@ -113,8 +113,13 @@ class Facts(Learned):
 
     def inputs(self, sample: Sample, output: str) -> list[ClassifierInput]:
         """Return the output beside each unit."""
-        units = sample.units if has_words(output) else ()
-        return [(output, _in_words(unit, sample.about("name"))) for unit in units]
+        inputs = []
+        for unit in sample.units if has_words(output) else ():
+            # The subject of an attribute is the name.
+            parts = unit if isinstance(unit, Triple) else (sample.about("name") or "", *unit)
+            shown = [display(part).strip() for part in parts]
+            inputs.append((output, ", ".join(part for part in shown if part)))
+        return inputs
 
     def judgement(self, sample: Sample, predictions: Sequence[float]) -> Judgement:
         """Return the share of the units that the output expresses, from 0 to 100.
@@ -125,12 +130,6 @@ class Facts(Learned):
         missing = tuple(i for i, each in enumerate(likely) if each <= THRESHOLD)
         values = {"facts": 100 * (len(likely) - len(missing)) / len(likely)}
         return Judgement(values, {**values, "told": likely, "untold": missing})
-
-
-def _in_words(unit: DataUnit, name: str | None) -> str:
-    """Return a unit as classifiers read it; the subject of an attribute is the name."""
-    parts = unit if isinstance(unit, Triple) else (name or "", *unit)
-    return ", ".join(filter(None, (display(part).strip() for part in parts)))
 
 
 # --- Entailment by a table ------------------------------------------------------------------------

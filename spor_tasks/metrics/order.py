@@ -141,7 +141,13 @@ class Cwio(Metric):
         """
         _require_an_order(sample)
         units = len(sample.units)
-        located = positions = align.locate_ends(_pairs(sample), output, strict=False)
+        pairs: list[align.Ends] = [
+            (sample.about("name"), unit.value)
+            if isinstance(unit, AttributeValue)
+            else (unit.subject, unit.object)
+            for unit in sample.units
+        ]
+        located = positions = align.locate_ends(pairs, output, strict=False)
         if is_strict(sample):  # else both ways are the same
             located = align.locate(sample.units, output, strict=True)
         tau = kendall(align.order(positions), range(units))
@@ -176,13 +182,3 @@ def _require_an_order(sample: Sample) -> None:
 
 def _missing(positions: Positions) -> tuple[int, ...]:
     return tuple(unit for unit, position in enumerate(positions) if position is None)
-
-
-def _pairs(sample: Sample) -> list[align.Ends]:
-    """Return the units' ends as the published CWIO sees them."""
-    return [
-        (sample.about("name"), unit.value)
-        if isinstance(unit, AttributeValue)
-        else (unit.subject, unit.object)
-        for unit in sample.units
-    ]

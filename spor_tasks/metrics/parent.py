@@ -103,7 +103,14 @@ class Parent(Metric):
         if not sample.references:
             raise CorpusError("PARENT needs a reference", where=f"sample {sample.id}")
         table, text = self.table(sample), tokens(output)
-        evidence = self._compare(_prepare(table, sample.references, self.max_order), text)
+        truth = _prepare(table, sample.references, self.max_order)
+        table_recall = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
+        written = ngrams_of(text, self.max_order, truth.lexicon)
+        against = [
+            combined(*compared(written, reference), table_recall or FLOOR, self.weight)
+            for reference in truth.references
+        ]
+        evidence = ParentEvidence(*map(max, zip(*against, strict=True)))
         numbers = (evidence.f, evidence.precision, evidence.recall)
         values = {
             info.name: 100 * number for info, number in zip(self.scores, numbers, strict=True)
@@ -114,18 +121,19 @@ class Parent(Metric):
             details = {"n_table": len(table), "tok_output": text, **evidence._asdict()}
         return Judgement(values, details)
 
-    def _compare(self, truth: "_Truth", text: tuple[str, ...]) -> ParentEvidence:
-        table_recall = mentioned(truth.values, truth.lexicon, text) if truth.values else 0.0
-        written = ngrams_of(text, self.max_order, truth.lexicon)
-        against = [
-            combined(*compared(written, reference), table_recall or FLOOR, self.weight)
-            for reference in truth.references
-        ]
-        return ParentEvidence(*map(max, zip(*against, strict=True)))
-
     def table(self, sample: Sample) -> tuple[DataUnit, ...]:
         """Return the units that a text is to mention; an empty table keeps F near zero."""
-        return sample.units if self.full_table else tuple(filter(_is_published, sample.units))
+        if self.full_table:
+            return sample.units
+        return tuple(
+            unit
+            for unit in sample.units
+            if not isinstance(unit, Triple)
+            or not (
+                any(word in unit.predicate for word in _FILTERED_PREDICATES)
+                or _FILTERED_OBJECT.search(unit.object)
+            )
+        )
 
 
 PARENT = Parent()
@@ -196,14 +204,6 @@ def _numbered(ngrams: Sequence[str]) -> list[str]:
         number = counts[ngram] = counts.get(ngram, 0) + 1
         numbered.append(ngram if number == 1 else f"{ngram} {number}")
     return numbered
-
-
-def _is_published(unit: DataUnit) -> bool:
-    """Return whether the published evaluation keeps the unit in the table."""
-    return not isinstance(unit, Triple) or not (
-        any(word in unit.predicate for word in _FILTERED_PREDICATES)
-        or _FILTERED_OBJECT.search(unit.object)
-    )
 
 
 def _value(unit: DataUnit) -> tuple[str, ...]:

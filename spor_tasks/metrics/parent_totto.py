@@ -60,7 +60,10 @@ def parent(
     Raises:
         CorpusError: the sample has no table of cells.
     """
-    table = _prepare(*_lines(sample))
+    cells, titles = table_of(sample), [*_titles(sample, "page_title", "section_title")]
+    # A line is detokenized as a whole, so that a quote in one cell decides on one in the next.
+    whole = _line([*_entries(cells.cells), *titles, *_titles(sample, "section_text")])
+    table = _prepare(whole, _line([*_entries(cells.highlighted_cells), *titles]))
     table_recall = _mentioned(table, output) or FLOOR
     written = ngrams_of(output, _MAX_ORDER, table.lexicon)
     against = [
@@ -84,7 +87,8 @@ class _Table(NamedTuple):
 
 @lru_cache(maxsize=_PREPARED_TABLES)
 def _prepare(whole: str, highlighted: str) -> _Table:
-    values = tuple(filter(None, (tuple(words(value)) for value in _values(highlighted))))
+    divided_values = (tuple(words(value)) for value in _values(highlighted))
+    values = tuple(value for value in divided_values if value)
     # Blanks divide words whatever is beside them, so that each needs to be looked at once.
     different = {*" ".join(_values(whole)).split()}
     divided = [word for word in different if not word.isalnum()]
@@ -97,20 +101,6 @@ def _prepare(whole: str, highlighted: str) -> _Table:
 
 def _mentioned(table: _Table, text: Sequence[str]) -> float:
     return mentioned(table.values, table.of_values, text) if table.values else 1.0
-
-
-def _lines(sample: Sample) -> tuple[str, str]:
-    """Return the tables for precision and for recall, each in a line as the published code has it.
-
-    A line is detokenized as a whole, so that a quote in one cell decides on one in the next.
-    """
-    table = table_of(sample)
-    titles = [*_titles(sample, "page_title", "section_title")]
-    text = _titles(sample, "section_text")
-    return (
-        _line([*_entries(table.cells), *titles, *text]),
-        _line([*_entries(table.highlighted_cells), *titles]),
-    )
 
 
 def _line(entries: Iterable[str]) -> str:

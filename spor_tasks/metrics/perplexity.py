@@ -48,15 +48,12 @@ class _Perplexity(LikelihoodMetric):
     def judge_one(self, sample: Sample, likelihood: Likelihood) -> Judgement:
         """Return the loss of a text; without a known number of tokens it has no perplexity."""
         tokens, loss = likelihood.tokens, -likelihood.log
-        by_token = None if tokens is None else (_number(sample), loss, tokens)
+        # A number stands for the sample's table, or for the sample if it has none.
+        name = sample.about("name") or sample.id
+        number = int(hashlib.sha256(name.encode()).hexdigest()[:_DIGITS], 16)
+        by_token = None if tokens is None else (number, loss, tokens)
         by_byte = (loss / math.log(2), likelihood.size)
         return Judgement({"ppl": by_token, "bpb": by_byte}, likelihood._asdict())
-
-
-def _number(sample: Sample) -> int:
-    """Return a number that stands for a sample's table, or for itself if it has none."""
-    name = sample.about("name") or sample.id
-    return int(hashlib.sha256(name.encode()).hexdigest()[:_DIGITS], 16)
 
 
 PERPLEXITY = _Perplexity()

@@ -149,17 +149,16 @@ class _Ways(NamedTuple):
 @lru_cache(maxsize=_KNOWN_VALUES)
 def _ways(corpus: str, attribute: str, values: Sequence[str]) -> _Ways:
     listed: Mapping[str, Sequence[str]] = _WAYS[corpus].get(attribute, {})
-    ways = {value: listed.get(value) or [_literal(value)] for value in (*values, *listed)}
+    ways = {
+        value: listed.get(value) or [re.escape(folded(value).removeprefix("the "))]
+        for value in (*values, *listed)
+    }
     plain = {value: [way for way in each if way[:1] != "~"] for value, each in ways.items()}
     return _Ways(
         _whole([way for each in ways.values() for way in each]),
         {value: _whole(each) for value, each in ways.items()},
         {value: _whole(each) for value, each in plain.items()},
     )
-
-
-def _literal(value: str) -> str:
-    return re.escape(folded(value).removeprefix("the "))
 
 
 def _whole(ways: Sequence[str]) -> re.Pattern[str]:
@@ -177,18 +176,19 @@ def _read(text: str, ways: _Ways, values: Sequence[str]) -> tuple[str, dict[str,
         start, kept = match.start(), match.start(match.lastindex or 0) - match.start()
         at = [value for value, way in ways.each.items() if way.match(text, start)]
         stated = [value for value in at if value in values]
-        plain = [value for value in at if not stated and _begins_in(match, ways.plain[value])]
+        # A looser way may end before the plain words that begin in its match.
+        plain = [
+            value
+            for value in at
+            if not stated
+            and any(ways.plain[value].match(text, place) for place in range(*match.span()))
+        ]
         for value in stated or (plain or at)[:1]:
             name = match[0] if value == _BY_FORM else value
             found[name] = found.get(name, False) or value in plain
         return match[0][:kept] + "_" * (len(match[0]) - kept)
 
     return ways.any.sub(read, text), found
-
-
-def _begins_in(match: re.Match[str], way: re.Pattern[str]) -> bool:
-    """Return whether plain words begin in the match of a looser way, which may end before them."""
-    return any(way.match(match.string, start) for start in range(*match.span()))
 
 
 SLOT_ERRORS = SlotErrors()

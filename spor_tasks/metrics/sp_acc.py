@@ -21,7 +21,7 @@ from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
 from spor_tasks.metrics.programs import linking, ranking
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import search
-from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Finished, Limits
+from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Limits
 
 LEXICAL = "lexical"
 """Names the ranker, which compares words and needs no model."""
@@ -81,13 +81,19 @@ class SpAcc(Metric):
         if not _is_readable(sample):
             no_verdict = dict.fromkeys(("sp_acc", "sp_found", "sp_cut"))
             return Judgement(no_verdict, no_verdict)
-        if not _is_sentence(output):
+        is_short = len(output) <= _LONGEST and len(output.split()) <= _MOST_WORDS
+        if not is_short or not has_words(output):
             nothing = dict.fromkeys(("sp_acc", "sp_found", "sp_cut"), 0.0)
             return Judgement(nothing, nothing)
-        table, linker = _linker(_lower(table_of(sample)), sample.about("title") or "")
+        own = table_of(sample)
+        header, *rows = (tuple(map(str.lower, row)) for row in (own.header, *own.rows))
+        table, linker = _linker(Table(header, tuple(rows)), sample.about("title") or "")
         linked = linker.link(output)
         programs, stop = search(table, linked, self.limits)
-        best = _best(output, programs)
+        first = programs[:_MOST_RANKED]
+        # Of equal ones, the first that was found.
+        ranked = sorted(first, key=lambda finished: -ranking.fit(output, finished.program))
+        best = ranked[: _BEST if len(first) > _FEW else 1]
         values = {
             "sp_acc": 100.0 * any(program.verdict for program in best),
             "sp_found": 100.0 * bool(programs),
@@ -131,22 +137,6 @@ def is_true(program: str, table: Table) -> bool | None:
 def _linker(table: Table, title: str) -> tuple[TypedTable, linking.Linker]:
     columns = typed(table)
     return columns, linking.Linker(table, columns, title)
-
-
-def _best(text: str, programs: Sequence[Finished]) -> list[Finished]:
-    """Return the programs that fit best, the best first, of equal ones the first that was found."""
-    first = programs[:_MOST_RANKED]
-    ranked = sorted(first, key=lambda finished: -ranking.fit(text, finished.program))
-    return ranked[: _BEST if len(first) > _FEW else 1]
-
-
-def _lower(table: Table) -> Table:
-    header, *rows = (tuple(map(str.lower, row)) for row in (table.header, *table.rows))
-    return Table(header, tuple(rows))
-
-
-def _is_sentence(text: str) -> bool:
-    return has_words(text) and len(text) <= _LONGEST and len(text.split()) <= _MOST_WORDS
 
 
 def _is_readable(sample: Sample) -> bool:

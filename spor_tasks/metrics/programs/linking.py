@@ -22,7 +22,6 @@ from spor_tasks.metrics.programs import lemmas
 from spor_tasks.metrics.programs.mentions import (
     MONTHS,
     ROW_OF_NAMES,
-    CellPlace,
     Mention,
     index_of,
     is_number,
@@ -119,7 +118,10 @@ class _LinkedSentence:
         return Linked(
             " ".join(self.tokens),
             self.normalized,
-            " ".join(map(_link_text, self.mentions)),
+            " ".join(
+                f"#{each.text};{each.place.row},{each.place.column}#" if each.place else each.text
+                for each in self.mentions
+            ),
             template,
             self.tags,
             tuple(self.texts),
@@ -131,22 +133,21 @@ class _LinkedSentence:
 
     def _read_links(self) -> None:
         for mention in self.mentions:
-            if mention.place is None:
-                self.tokens.append(mention.text)
+            text, place = mention.text, mention.place
+            if place is None:
+                self.tokens.append(text)
                 continue
-            if mention.place.column >= 0:
-                self._read_link(mention.text, mention.place)
-            self._add_placeholder("ENTITY", mention.text)
-
-    def _read_link(self, text: str, place: CellPlace) -> None:
-        column = self.table.columns[place.column]
-        is_number = column.kind is ColumnType.NUMBER
-        if place.row == ROW_OF_NAMES:
-            (self.number_columns if is_number else self.text_columns).setdefault(column.name)
-        elif not is_number:
-            self.texts.setdefault((column.name, text))
-        elif (pair := (column.name, _value(text))) not in self.numbers:
-            self.numbers.append(pair)
+            if place.column >= 0:
+                column = self.table.columns[place.column]
+                of_numbers = column.kind is ColumnType.NUMBER
+                if place.row == ROW_OF_NAMES:
+                    columns = self.number_columns if of_numbers else self.text_columns
+                    columns.setdefault(column.name)
+                elif not of_numbers:
+                    self.texts.setdefault((column.name, text))
+                elif (pair := (column.name, _value(text))) not in self.numbers:
+                    self.numbers.append(pair)
+            self._add_placeholder("ENTITY", text)
 
     def _add_placeholder(self, kind: str, content: str) -> None:
         self.tokens.append(f"<{kind}{len(self.contents)}>")
@@ -211,16 +212,13 @@ class _LinkedSentence:
             says = any(phrase in self.normalized for phrase in (*counts, f" {value} of "))
             if says or self.normalized.startswith(f"{value} "):
                 self.numbers[i] = (None, value)
-                self._rename(str(value))
-
-    def _rename(self, content: str) -> None:
-        """Mark the first placeholder of a number as a count."""
-        numbers = (number for number, each in self.contents.items() if each == content)
-        if (number := next(numbers, None)) is not None:
-            kinds = (f"<{kind}{number}>" for kind in ("ENTITY", "COMPUTE", "COUNT"))
-            old = next(kind for kind in kinds if kind in self.tokens)
-            self.tokens[self.tokens.index(old)] = f"<COUNT{number}>"
-            del self.contents[number]
+                # The first placeholder of the number is one of a count, too.
+                same = (place for place, text in self.contents.items() if text == str(value))
+                if (place := next(same, None)) is not None:
+                    kinds = (f"<{kind}{place}>" for kind in ("ENTITY", "COMPUTE", "COUNT"))
+                    old = next(kind for kind in kinds if kind in self.tokens)
+                    self.tokens[self.tokens.index(old)] = f"<COUNT{place}>"
+                    del self.contents[place]
 
 
 def signature() -> str:
@@ -257,11 +255,3 @@ def _value(text: str) -> Numeric | str:
     if text.isdecimal() and len(text) <= _MOST_DIGITS:
         return int(text)
     return float(text) if is_number(text) else text
-
-
-def _link_text(mention: Mention) -> str:
-    return (
-        f"#{mention.text};{mention.place.row},{mention.place.column}#"
-        if mention.place
-        else mention.text
-    )

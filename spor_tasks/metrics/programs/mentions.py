@@ -102,7 +102,11 @@ def index_of(table: Table, title: str) -> Index:
     cells[_HEADING] = _CellWords(" ".join(captions), {})
     for form in captions:
         places.setdefault(form, []).append(_HEADING)
-    spelled = {_ascii(form): form for form in places if not form.isascii()}
+    spelled = {
+        unicodedata.normalize("NFKD", form).encode("ascii", "ignore").decode("ascii"): form
+        for form in places
+        if not form.isascii()
+    }
     places_by_form = {form: tuple(dict.fromkeys(at)) for form, at in places.items()}
     return Index(cells, places_by_form, frozenset(repeated), spelled)
 
@@ -130,19 +134,15 @@ def _other_forms(lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield from _other_dates(distinct)
 
 
-def _other_dates(lemmas: set[str]) -> Iterator[tuple[str, str]]:
-    for day in filter(lemmas.__contains__, map(str, range(1, _LAST_DAY + 1))):
-        yield day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th"), day
+def _other_dates(distinct: set[str]) -> Iterator[tuple[str, str]]:
+    for day in map(str, range(1, _LAST_DAY + 1)):
+        if day in distinct:
+            yield day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th"), day
     for short, long in _LONG_MONTHS.items():
-        if short in lemmas:
+        if short in distinct:
             yield long, short
-        if long in lemmas:
+        if long in distinct:
             yield short, long
-
-
-def _ascii(text: str) -> str:
-    """Return a text without its accents."""
-    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
 
 
 # --- Runs of words that a cell has ----------------------------------------------------------------

@@ -107,7 +107,7 @@ class Published:
     def uniq(self, rows: RowNumbers, name: str) -> int:
         column = self.column(name)
         present = {column.values[row] for row in rows}
-        missing = [value for value in present if _is_missing(value)]
+        missing = [value for value in present if value is None or value != value]  # noqa: PLR0124
         return len(present) - max(0, len(missing) - 1)  # one NaN may differ from another
 
     def sum(self, rows: RowNumbers, name: str) -> float:
@@ -181,8 +181,13 @@ class Published:
         return combine(self.number(first), self.number(second))
 
     def eq(self, first: ProgramValue, second: ProgramValue) -> bool:
-        if isinstance(first, str) and isinstance(second, str) and not _are_numbers(first, second):
-            return first in second or second in first
+        if isinstance(first, str) and isinstance(second, str):
+            are_numbers = all(
+                isinstance(value, Literal) and as_number(value) is not None
+                for value in (first, second)
+            )
+            if not are_numbers:
+                return first in second or second in first
         return self.number(first) == self.number(second)
 
     def not_eq(self, first: ProgramValue, second: ProgramValue) -> bool:
@@ -231,14 +236,6 @@ def as_number(text: str) -> float | None:
         return int(text) if whole else float(text)
     except ValueError:
         return None
-
-
-def _are_numbers(*values: str) -> bool:
-    return all(isinstance(value, Literal) and as_number(value) is not None for value in values)
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or value != value  # noqa: PLR0124 - NaN
 
 
 class Operator(NamedTuple):

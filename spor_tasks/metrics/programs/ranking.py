@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spor_tasks.metrics.programs.execute import ALL_ROWS
-from spor_tasks.metrics.programs.parse import Call, ProgramError, Tree, parse
+from spor_tasks.metrics.programs.parse import Call, ProgramError, parse
 
 SIGNATURE = "ranker:lexical-1"
 """The ranker, as a part of the signature of a score."""
@@ -128,16 +128,12 @@ def _is_reversed(tree: Call, sentence: str, words: _SentenceWords) -> bool:
     """Return whether the lesser of two things is mentioned first, without a word for less."""
     if tree.operator != "greater":
         return False
-    first, second = (_first_place(_values(part), sentence) for part in tree.arguments)
+    places = []
+    for part in tree.arguments:
+        values = _literals(part)[1] if isinstance(part, Call) else frozenset([part])
+        found = [place for value in values if (place := sentence.find(value)) >= 0]
+        places.append(min(found, default=None))
+    first, second = places
     if first is None or second is None or first == second:
         return False
     return (first > second) != bool(words.stems & _FEWER)
-
-
-def _first_place(values: frozenset[str], sentence: str) -> int | None:
-    places = (sentence.find(value) for value in values)
-    return min((place for place in places if place >= 0), default=None)
-
-
-def _values(tree: Tree) -> frozenset[str]:
-    return _literals(tree)[1] if isinstance(tree, Call) else frozenset([tree])
