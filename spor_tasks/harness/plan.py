@@ -14,7 +14,7 @@ from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.sample import SetName, Split, SplitPair
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import own
-from spor_tasks.harness.task_files import Sets
+from spor_tasks.harness.task_files import TaskSets
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.base import Metric
 from spor_tasks.models import checkpoints
@@ -39,7 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     """A task's metadata: that of its file, then the model's arguments, then the user's own."""
 
-    set: Sets
+    set: TaskSets
     model: Checkpoint
     settings: Settings
     rest: Mapping[str, Any]
@@ -63,7 +63,7 @@ def read(given: Mapping[str, Any]) -> Metadata:
     Raises:
         ConfigError: a setting is unknown, or a value has the wrong type.
     """
-    sets = {key: given[key] for key in Sets.__struct_fields__ if key in given}
+    sets = {key: given[key] for key in TaskSets.__struct_fields__ if key in given}
     settings = {key: given[key] for key in Settings.__struct_fields__ if key in given}
     for key in _FLAGS:
         if not isinstance(value := settings.get(key, False), bool):
@@ -73,12 +73,12 @@ def read(given: Mapping[str, Any]) -> Metadata:
                 remedy=f"Write {key}=true or {key}=false.",
             )
     judges = {key: given[key] for key in sorted(given) if key.startswith(_PREFIXES)}
-    known = {*Sets.__struct_fields__, *SETTINGS, *Checkpoint.__struct_fields__}
+    known = {*TaskSets.__struct_fields__, *SETTINGS, *Checkpoint.__struct_fields__}
     rest = {key: value for key, value in given.items() if key not in known}
     check_names(rest, are_ours=False)
     try:
         return Metadata(
-            set=msgspec.convert(sets, Sets),
+            set=msgspec.convert(sets, TaskSets),
             model=Checkpoint.read(given),
             settings=Settings(**settings | {"judges": judges}),
             rest=rest,
@@ -176,7 +176,7 @@ def arm_digest(arm: Split) -> str | None:
     return split_digest(arm) if getattr(arm.samples, "sha256", "") is not None else None
 
 
-def load(of: Sets) -> SplitPair:
+def load(of: TaskSets) -> SplitPair:
     """Return the sets of a task, whose test set must be the one that it was made for.
 
     Raises:
@@ -196,7 +196,7 @@ def load(of: Sets) -> SplitPair:
     return pair
 
 
-def _read(of: Sets, name: SetName) -> SplitPair:
+def _read(of: TaskSets, name: SetName) -> SplitPair:
     return own.load(of.own_corpus, name) if of.own_corpus else of.found.load(name)
 
 

@@ -36,7 +36,7 @@ LONGEST_TASK = LONGEST_NAME - len("samples__2026-01-01T00-00-00.000000.jsonl")
 """The longest name of a task, in bytes, that lm-eval can name a file of samples after."""
 
 
-class Sets(msgspec.Struct, frozen=True, kw_only=True):
+class TaskSets(msgspec.Struct, frozen=True, kw_only=True):
     """The sets that a task is about, as its file says."""
 
     benchmark: str = "spor"
@@ -83,7 +83,7 @@ class TaskFile(NamedTuple):
 
     name: str
     path: Path
-    sets: Sets
+    sets: TaskSets
     metadata: Mapping[str, Any]
     template: Path
     """The file that it includes first."""
@@ -110,7 +110,7 @@ def _read(path: Path) -> TaskFile:
     return TaskFile(
         name=content["task"],
         path=path,
-        sets=msgspec.convert(content["metadata"], Sets),
+        sets=msgspec.convert(content["metadata"], TaskSets),
         metadata=content["metadata"],
         template=path.parent / (included if isinstance(included, str) else included[0]),
         shots=content.get("num_fewshot", 0),

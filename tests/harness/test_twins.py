@@ -81,7 +81,7 @@ def make(monkeypatch):
         pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
         found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
         declared = SimpleNamespace(find=lambda _: spec_of(aspect))
-        monkeypatch.setattr(plan.Sets, "found", property(lambda _: declared))
+        monkeypatch.setattr(plan.TaskSets, "found", property(lambda _: declared))
         monkeypatch.setattr(plan, "load", lambda _: found)
         name = spec_of(aspect).task_name(arm)
         (file,) = task_files.expand([name])
