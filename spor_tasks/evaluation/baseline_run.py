@@ -23,6 +23,7 @@ from spor_tasks.models import baselines
 from spor_tasks.models.baselines import Baseline, TextsByUnits
 from spor_tasks.prompts.exchanged import twins
 from spor_tasks.results import runs
+from spor_tasks.results.facts import baseline_of, model_of
 from spor_tasks.results.runs import Run
 from spor_tasks.results.samples import find
 
@@ -123,7 +124,7 @@ def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool
 
 def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments]:
     """Yield the arguments of the baseline as a model, for each arm that it uses."""
-    model = {"model": f"{baselines.PREFIX}{name}"}
+    model = {"model": model_of(name)}
     if baseline.looks_at != "training":
         yield model
         return
@@ -150,7 +151,7 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         self, model: str, baseline_arm: str | None = None, split: str | None = None, **_: object
     ) -> None:
         super().__init__()
-        self._baseline = baselines.find(model.removeprefix(baselines.PREFIX))
+        self._baseline = baselines.find(baseline_of(model) or model)
         self._arm = baseline_arm, split
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: ARG002, FBT001, FBT002 - lm-eval's

@@ -33,7 +33,7 @@ from spor_tasks.models import answers, backends, checkpoints
 from spor_tasks.models.chats import Chat
 from spor_tasks.prompts.content import digest as digest_demonstrations
 from spor_tasks.prompts.styles import PromptStyle, preamble, prompts_of
-from spor_tasks.results.facts import Declared, Facts, PromptFacts, TestFacts
+from spor_tasks.results.facts import Declared, Facts, PromptFacts, TestFacts, baseline_of
 
 _log = logging.getLogger(__name__)
 
@@ -147,6 +147,7 @@ class SporTask(host.HostTask):
             ),
             judges={name: metric.signature for name, metric in plan.metrics.items()},
             notes=[*self._notes],
+            baseline=baseline_of(metadata.get("model")),
         )
         super().__init__(
             config={

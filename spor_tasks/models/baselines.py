@@ -17,9 +17,6 @@ from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
 from spor_tasks.text.normalize import display
 
-PREFIX = "baseline:"
-"""The prefix of a baseline's name in place of a model's name."""
-
 _KNOWN_UNITS = 16384
 
 

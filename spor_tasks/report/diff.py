@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
 from spor_tasks.report.tables import LEGEND, SHORT_LEGEND, ends
@@ -123,7 +122,7 @@ def _by_task(results: Iterable[Run]) -> Mapping[str, list[Run]]:
     for result in results:
         tasks[result.comparison].append(result)
     return {
-        task: [each for each in of_task if not each.model.startswith(PREFIX)] or of_task
+        task: [each for each in of_task if not each.baseline] or of_task
         for task, of_task in tasks.items()
     }
 

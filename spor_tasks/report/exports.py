@@ -21,7 +21,6 @@ import yaml
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import json_bytes
 from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
-from spor_tasks.models.baselines import PREFIX
 from spor_tasks.report.collect import Report
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.compare import interval
@@ -116,7 +115,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
     for file in report.samples:
         result = file.run
         name = settings.names.get(result.model, result.model)
-        if result.model.startswith(PREFIX):
+        if result.baseline:
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
             why = f"{name} is not a name on the Hub, and no other name is given for it"

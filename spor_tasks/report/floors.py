@@ -16,7 +16,7 @@ from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import Learned
 from spor_tasks.metrics.scores import metrics_for
 from spor_tasks.metrics.tally import Column
-from spor_tasks.models.baselines import PREFIX, copy_input
+from spor_tasks.models.baselines import copy_input
 from spor_tasks.report.collect import Report
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.logged import Logged, resampled
@@ -43,7 +43,7 @@ def with_floors(report: Report) -> Report:
         if not file.run.spec.is_pooled:
             former = largest.setdefault(file.run.comparison, file)
             largest[file.run.comparison] = max(former, file, key=size)
-    have = {(row.task, row.model.removeprefix(PREFIX)) for row in report.rows}
+    have = {(file.run.comparison, file.run.baseline) for file in report.samples}
     runs = [
         run
         for file in largest.values()

@@ -32,6 +32,20 @@ from spor_tasks.metrics.totals import (
 )
 from spor_tasks.prompts.styles import PromptStyle
 
+_BASELINE = "baseline:"
+
+
+def baseline_of(model: object) -> str | None:
+    """Return the baseline that is typed in place of a model, as in `baseline:copy-input`."""
+    is_one = isinstance(model, str) and model.startswith(_BASELINE)
+    return str(model).removeprefix(_BASELINE) if is_one else None
+
+
+def model_of(baseline: str) -> str:
+    """Return what is typed, and shown, for a baseline in place of a model."""
+    return f"{_BASELINE}{baseline}"
+
+
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 """Up to the largest integer that every reader of JSON takes for a whole number."""
 
@@ -428,6 +442,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """How many requests a server did not answer, by the reason."""
     notes: list[str] = []
     """What lm-eval's `hf` does otherwise than `spor-hf`."""
+    baseline: str | None = None
+    """The baseline that wrote the outputs, which no model did; not in results of version 0.2."""
 
 
 # --- The form of version 0.2 ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
 from spor_tasks.results import signatures
-from spor_tasks.results.facts import Adapter, Declared, upgrade
+from spor_tasks.results.facts import Adapter, Declared, baseline_of, upgrade
 from spor_tasks.results.schema import (
     Config,
     Model,
@@ -88,6 +88,8 @@ class Run:
     failures: Mapping[str, int] = field(default_factory=dict)
     splits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    baseline: str | None = None
+    """The baseline that wrote the outputs, which no model did."""
 
     @property
     def id(self) -> RunKey:
@@ -272,6 +274,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     comparison, variant = _comparison_and_variant(name, spec, config)
     date = content.get("date")
     scores, stderrs = _scores(task.results, spec)
+    name_of_model = model_name(model, content["configs"][key]["metadata"], facts.adapter)
     return Run(
         file=file,
         key=key,
@@ -279,7 +282,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         comparison=comparison,
         variant=variant,
         spec=spec,
-        model=model_name(model, content["configs"][key]["metadata"], facts.adapter),
+        model=name_of_model,
         adapter=adapter,
         shown_arm=shown_arm,
         scores=scores,
@@ -305,6 +308,7 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         generation=facts.generation or config.generation_kwargs,
         checkpoint=model.checkpoint,
         failures=facts.failures,
+        baseline=facts.baseline or baseline_of(name_of_model),
     )
 
 
