@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spor_tasks.metrics.tally import Column
 from spor_tasks.results import stats
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import AllLogged, same_samples
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
-from spor_tasks.results.stats import Estimate, Interval, Variances, detectable, freedom_of
+from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
 from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
 
 MARKS = (("‡", 0.01), ("†", 0.05))
@@ -48,11 +47,11 @@ def estimate(logged: AllLogged, metric: str, *systems: System) -> Estimate | Non
 
     None where samples are missing or differ, or where no sample has the verdicts.
     """
-    runs = [*_all(systems)]
+    runs = [run for system in systems for run in system]
     if not (samples := same_samples(logged, runs, metric)):
         return None
     return stats.estimate(
-        [_columns(logged, system, metric) for system in systems],
+        [[logged[run.id].columns[metric] for run in system] for system in systems],
         samples[0].clusters,
         runs[0].spec.scores[metric].scale,
         [each.resampled[metric] for each in samples if metric in each.resampled],
@@ -187,8 +186,10 @@ def _over_runs(
     """Yield the tests of pairs of systems, of one score with verdicts on the same samples."""
     systems = {id(system): system for pair in pairs for system in pair[:2]}
     places = {key: place for place, key in enumerate(systems)}
-    every = _columns(logged, [*_all(systems.values())], pairs[0].metric)
-    columns, clusters = stats.common(every, clusters)
+    metric = pairs[0].metric
+    columns, clusters = stats.common(
+        [logged[run.id].columns[metric] for system in systems.values() for run in system], clusters
+    )
     rest = iter(columns)
     by_system = [[next(rest) for _ in system] for system in systems.values()]
     numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
@@ -209,14 +210,6 @@ def repeats_a_checkpoint(system: System) -> bool:
     """Return whether some runs are of one training, merged over the type of weights, say."""
     trained = [(run.seed, run.adapter.adapter_sha256) for run in system if run.adapter]
     return len(set(trained)) < len(trained)
-
-
-def _all(systems: Iterable[System]) -> Iterator[Run]:
-    return (run for system in systems for run in system)
-
-
-def _columns(logged: AllLogged, runs: System, metric: str) -> list[Column]:
-    return [logged[run.id].columns[metric] for run in runs]
 
 
 # --- Rows of arms ---------------------------------------------------------------------------------
@@ -252,7 +245,7 @@ def comparisons(
             arms, conflicts = _by_arm(system, merged)
             problems += conflicts
             rows += _rows(row, system, arms, tasks, logged)
-    return _with_detectable([*_tested(rows, logged)]), tuple(dict.fromkeys(problems))
+    return _tested(rows, logged), tuple(dict.fromkeys(problems))
 
 
 def _fault(result: Run) -> Problem | None:
@@ -370,12 +363,12 @@ def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) 
         runs=tuple(scored),
         interval=interval(logged, metric, scored),
         reason="; ".join(runs.left_out) or None,
-        notes=tuple(dict.fromkeys((*_notes(scored), *_on_sizes(scored, metric, logged)))),
+        notes=tuple(dict.fromkeys(_notes(scored, metric, logged))),
         counts=tuple(counts),
     )
 
 
-def _notes(results: Sequence[Run]) -> Iterator[str]:
+def _notes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[str]:
     """Yield what a reader must know about the results of a cell."""
     for result in results:
         yield from result.notes
@@ -395,15 +388,11 @@ def _notes(results: Sequence[Run]) -> Iterator[str]:
     empty = statistics.fmean(result.scores.get("empty", 0.0) for result in results)
     if empty > 0:
         yield f"{empty:.1f} % of the outputs are empty"
-
-
-def _on_sizes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[str]:
-    """Yield that a few outputs count for most of a score, such as those with most of the words."""
     if samples := same_samples(logged, results, metric):
         column = samples[0].columns[metric]
         shares = column.scored.astype(np.float64), column.shares
         alike, equal = (1 + freedom_of(samples[0].clusters, each) for each in shares)
-        if equal < min(FEWEST_CLUSTERS, alike / 2):
+        if equal < min(FEWEST_CLUSTERS, alike / 2):  # such as those with most of the words
             yield f"a few outputs count most: they say as much as {equal:.0f} equal clusters would"
 
 
@@ -422,48 +411,36 @@ def _difference(row: Comparison, metric: str, arms: Sequence[Cell], logged: AllL
     return replace(found, notes=(*found.notes, *notes))
 
 
-def _tested(rows: Sequence[Comparison], logged: AllLogged) -> Iterator[Comparison]:
-    """Yield the rows, their differences with p, mark, or the reason why one is missing.
+def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, ...]:
+    """Return the rows, their differences with p and mark, or the reason why one is missing.
 
     Tests of all rows run together. A difference that is 0 as it is printed has no mark, and two
-    seeds never have two.
+    seeds never have two. The smallest difference that tests would find is one for each table, whose
+    rows are other models and parts: the variance of few runs says little, so those of rows with as
+    many runs are pooled.
     """
-    differing = [row for row in rows if row.difference]
-    pairs = [SystemPair(row.arms[0].runs, row.arms[1].runs, row.metric) for row in differing]
-    tested = iter(compare(pairs, logged))
-    for row in rows:
-        if (difference := row.difference) is None:
-            yield row
-            continue
-        _, p, why = next(tested)
+    differing = {n: row.difference for n, row in enumerate(rows) if row.difference}
+    pairs = [
+        SystemPair(rows[n].arms[0].runs, rows[n].arms[1].runs, rows[n].metric) for n in differing
+    ]
+    tables: dict[object, list[int]] = defaultdict(list)
+    for (number, found), (_, p, why) in zip(
+        [*differing.items()], compare(pairs, logged), strict=True
+    ):
+        row, runs = rows[number], tuple(len(cell.runs) for cell in rows[number].arms)
         mark, reason = "", why and f"not tested: {why}"
-        if p is not None and (difference.clusters or 0) < FEWEST_CLUSTERS:
+        if p is not None and (found.clusters or 0) < FEWEST_CLUSTERS:
             reason = f"no mark: {_FEW_CLUSTERS}"
-        elif p is not None and round(difference.value, 2):
-            marks = MARKS[1:] if any(len(cell.runs) == 2 for cell in row.arms) else MARKS
+        elif p is not None and round(found.value, 2):
+            marks = MARKS[1:] if 2 in runs else MARKS
             mark = next((mark for mark, level in marks if p < level), "")
-        yield replace(row, difference=replace(difference, p=p, mark=mark, reason=reason))
-
-
-def _with_detectable(rows: Sequence[Comparison]) -> tuple[Comparison, ...]:
-    """Return the rows with the smallest differences that tests would find: one for each table.
-
-    Rows of a table are other models and parts. Their variances are pooled where they have as many
-    runs, since that of few runs says little.
-    """
-    tables: dict[object, list[Variances]] = defaultdict(list)
-
-    def table(row: Comparison) -> object:
-        runs = tuple(len(cell.runs) for cell in row.arms)
-        return row.spec.name._replace(part=None), row.variant, row.metric, runs
-
-    for row in rows:
-        if row.difference and row.difference.variances and row.difference.reason is None:
-            tables[table(row)].append(row.difference.variances)
-    smallest = {key: detectable(variances) for key, variances in tables.items()}
-    return tuple(
-        replace(row, difference=replace(row.difference, detectable=smallest.get(table(row))))
-        if row.difference and row.difference.reason is None
-        else row
-        for row in rows
-    )
+        differing[number] = replace(found, p=p, mark=mark, reason=reason)
+        if reason is None:
+            table = row.spec.name._replace(part=None), row.variant, row.metric, runs
+            tables[table].append(number)
+    for numbers in tables.values():
+        variances = [known for number in numbers if (known := differing[number].variances)]
+        smallest = detectable(variances) if variances else None
+        for number in numbers:
+            differing[number] = replace(differing[number], detectable=smallest)
+    return tuple(replace(row, difference=differing.get(n)) for n, row in enumerate(rows))

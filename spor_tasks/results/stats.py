@@ -412,12 +412,9 @@ def randomization_p_values(
         return []
     count = count_of(clusters)
     effects, first, second = _effects(pairs, clusters, count)
-    squares = np.concatenate(
-        [
-            ((effects[first[some]] - effects[second[some]]) ** 2).sum(axis=1)
-            for some in _blocks(len(pairs), count)
-        ]
-    )
+    squares = np.empty(len(pairs))
+    for some in _blocks(len(pairs), count):
+        squares[some] = ((effects[first[some]] - effects[second[some]]) ** 2).sum(axis=1)
     sums = effects.sum(axis=1)
     observed = np.abs(sums[first] - sums[second])
     reached = (observed - _slack(squares))[:, None]
