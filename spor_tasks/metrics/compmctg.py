@@ -7,16 +7,14 @@ nothing is rounded. Every text has all aspects, so the mean over aspects is one 
 The gaps compare the two groups of samples (:mod:`spor_tasks.metrics.groups`).
 """
 
-import zlib
 from collections.abc import Container, Iterable, Mapping
-from itertools import chain
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.compmctg.linearize import prefix_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.groups import difference_of_halves, marks_of
-from spor_tasks.metrics.totals import GAP_OF_SAME, RELATIVE_GAP, Value
+from spor_tasks.metrics.totals import GAP_OF_SAME, RELATIVE_GAP, Answers, Value
 
 ASPECTS = tuple(dict.fromkeys(aspect for space in PUBLISHED for aspect in space.aspects))
 """The published aspects, each of which has an accuracy of its own."""
@@ -76,16 +74,10 @@ def accuracy_values(
     share = 100 * sum(right.values()) / len(right)
     values: dict[str, Value] = {f"{prefix}_acc": share}
     if marks := marks_of(sample):
-        answers = ((_number(value), 100.0 * right[aspect]) for aspect, value in requested.items())
-        kinds = float(marks) if len(marks) == 1 else float(int(f"1{marks}", base=2))
+        answers = {f"{each} {value}": 100.0 * right[each] for each, value in requested.items()}
         values[f"{prefix}_gap"] = difference_of_halves(share, sample)
-        values[f"{prefix}_gap_real"] = (kinds, *chain.from_iterable(answers))
+        values[f"{prefix}_gap_real"] = Answers(tuple(map(int, marks)), answers)
     for aspect, is_right in right.items():
         if aspect in aspects:
             values[f"{prefix}_acc_{aspect}"] = 100.0 * is_right
     return values
-
-
-def _number(value: str) -> float:
-    """Return a number that no other value of the aspect has, whatever the others are."""
-    return float(zlib.crc32(value.encode()))

@@ -7,16 +7,16 @@ what a bootstrap resamples and a randomization test exchanges.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import variance
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-Value: TypeAlias = float | tuple[float, ...] | None
+Value: TypeAlias = "float | tuple[float, ...] | Answers | None"
 """What an output adds to a score, as it is logged; None is no verdict."""
 
 _STEP = 1e-4  # by which a jackknife changes the weight of a part
@@ -34,8 +34,6 @@ class Totals(ABC):
     resampled: ClassVar[bool] = True
     is_logged: ClassVar[bool] = True
     """Whether the logged values of outputs give the score again."""
-    most_numbers: ClassVar[int] = 16
-    """That a value may have; a log with more is damaged."""
 
     @abstractmethod
     def statistics(self, values: Sequence[Value]) -> Numbers:
@@ -204,37 +202,46 @@ class RelativeGap(Sums):
         return np.where(np.isfinite(result), result, np.nan)
 
 
+class Answers(NamedTuple):
+    """How well an output answers what was asked, and its kind under each of several splits."""
+
+    kinds: tuple[int, ...]
+    """0 or 1 under each split; one number without splits."""
+    right: Mapping[str, float]
+    """How well, by what was asked."""
+
+
+_KINDS = np.eye(2)
+
+
 class GapOfSame(Totals):
     """The drop in the mean from the first kind of outputs to the second, for equal questions.
 
-    A value is 0 or 1, the kind of an output; then, for each question that it answers, the number of
-    what was asked, and that of how well. The second kind's mean is compared with what the first
-    kind's would be if it had asked for each thing as often: so the score is zero for a system whose
-    answers depend on what is asked alone, or on nothing. Things of one kind alone do not count.
-
-    Where an output is of some kind under each of several splits, the bits of the first number are
-    its kinds, after a leading 1. The same thing under another split is then another thing.
+    A value is :class:`Answers`. The second kind's mean is compared with what the first kind's would
+    be if it had been asked for each thing as often. So the score is zero for a system whose answers
+    depend on what is asked alone, or on nothing. Things of one kind alone do not count. The same
+    thing under another split is another thing.
     """
 
-    most_numbers = 64
-
     def statistics(self, values: Sequence[Value]) -> Numbers:
-        """Return sum and count of the first kind, then of the second, for each thing asked."""
-        width = max((len(value) for value in values if value is not None), default=3)  # type: ignore[arg-type]
-        numbers = as_rows(values, width)
-        scored = np.flatnonzero(has_verdict(numbers))
-        if width % 2 == 0 or not (numbers[scored, 0] >= 0).all():
-            raise ValueError("a value must be its kinds, and then two numbers for each question")
-        result = []
-        for kind in _kinds(numbers[scored, 0].astype(np.int64)):
-            for at in range(1, width, 2):
-                things, codes = np.unique(numbers[scored, at], return_inverse=True)
-                columns = np.full((len(numbers), 4 * max(1, len(things))), np.nan)
-                columns[scored] = 0
-                columns[scored, 4 * codes + 2 * kind] = numbers[scored, at + 1]
-                columns[scored, 4 * codes + 2 * kind + 1] = 1
-                result.append(columns)
-        return np.concatenate(result, axis=1)
+        """Return sum and count of the first kind, then of the second, by split and thing asked."""
+        answers = [value if value is None else _answers(value) for value in values]
+        present = [each for each in answers if each]
+        if len({(len(each.kinds), len(each.right)) for each in present}) > 1:
+            raise ValueError("outputs are of different numbers of splits or questions")
+        names = sorted({thing for each in present for thing in each.right})
+        things = {thing: place for place, thing in enumerate(names or [""])}
+        splits = len(present[0].kinds) if present else 1
+        is_of_kind = np.full((len(values), splits, 2), np.nan)  # NaN where there is no verdict
+        asked = np.zeros((len(values), len(things), 2))
+        for of_kind, of_things, each in zip(is_of_kind, asked, answers, strict=True):
+            if each:
+                of_kind[:] = _KINDS[[*each.kinds]]
+                places = [things[thing] for thing in each.right]
+                of_things[places, 0], of_things[places, 1] = [*each.right.values()], 1
+        parts = is_of_kind[:, :, None, :, None] * asked[:, None, :, None, :]
+        statistics: Numbers = parts.reshape(len(values), 4 * splits * len(things))
+        return statistics
 
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
         first, second, shares = self._compared(totals)
@@ -261,12 +268,27 @@ class GapOfSame(Totals):
         return _means(sums_1, counts_1), _means(sums_2, counts_2), shares
 
 
-def _kinds(bits: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Return the kind of each output under every split."""
-    splits = max(1, int(bits.max(initial=0)).bit_length() - 1)
-    if len({*np.minimum(bits >> splits, 2).tolist()}) > 1:
-        raise ValueError("outputs are of different numbers of splits")
-    return [bits >> split & 1 for split in range(splits)]
+def _answers(value: Value) -> Answers:
+    """Return a value as :class:`Answers`.
+
+    In logs of version 0.2 it is a kind, or the bits of several after a leading 1. Then follow two
+    numbers for each question: one for what was asked, and how well.
+
+    Raises:
+        TypeError, ValueError: it is neither.
+    """
+    if isinstance(value, Answers):
+        if not value.kinds or not {*value.kinds} <= {0, 1}:
+            raise ValueError("kinds must be 0 or 1")
+        return value
+    kind, *numbers = value  # type: ignore[misc]
+    bits = f"{int(kind):b}"
+    if not numbers or len(numbers) % 2 or kind < 0 or len(bits) == 2:
+        raise ValueError("a value must be its kinds, and then two numbers for each question")
+    kinds = bits if len(bits) == 1 else bits[1:]
+    questions = enumerate(zip(numbers[::2], numbers[1::2], strict=True))
+    right = {f"{place} {thing:.0f}": how_well for place, (thing, how_well) in questions}
+    return Answers(tuple(map(int, kinds)), right)
 
 
 class _GroupMeans(Totals):

@@ -17,7 +17,7 @@ from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.tally import Column
-from spor_tasks.metrics.totals import GROUP_MEANS, Value
+from spor_tasks.metrics.totals import GROUP_MEANS, Answers, Value
 from spor_tasks.prompts.styles import prompts_of
 from spor_tasks.results.facts import Declared
 from spor_tasks.results.runs import Run
@@ -245,9 +245,15 @@ def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def _value(logged: Any) -> Value:
-    if logged is None:
-        return None
-    return tuple(map(float, logged)) if isinstance(logged, list) else float(logged)
+    match logged:
+        case None:
+            return None
+        case [[*kinds], dict(right)]:
+            return Answers(tuple(kinds), right)
+        case [*numbers]:
+            return tuple(map(float, numbers))
+        case number:
+            return float(number)
 
 
 def alone(declared: Declared, name: str, value: Value) -> float | None:
@@ -257,9 +263,10 @@ def alone(declared: Declared, name: str, value: Value) -> float | None:
     try:
         totals = declared.totals(name)
     except ConfigError:  # its metric is not installed
-        return value[-1]
-    if totals is GROUP_MEANS:
-        return value[-1]
+        totals = None
+    if totals in {None, GROUP_MEANS}:
+        *_, last = value
+        return last if isinstance(last, float | int) else None
     score = float(Column.of([value], totals).each[0])
     return None if math.isnan(score) else score
 

@@ -10,6 +10,7 @@ from statistics import fmean
 import pytest
 import torch
 
+from spor_tasks.aspects.named import find
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, Sample
@@ -19,6 +20,7 @@ from spor_tasks.metrics.learned import Attributes
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import RELATIVE_GAP
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.samples import alone
 from tests.support import golden
 from tests.support.classifiers import Judge, save_bert, save_gpt2, save_published
@@ -205,7 +207,8 @@ def test_words_are_not_logged_but_kept_by_a_copy():
     assert (TOTALS.is_logged, TOTALS.resampled) == (False, False)
     with pytest.raises(ResultError):
         Column.of([3.0], TOTALS)
-    assert alone("dist_3", value("a b " * 50)) == 2 / 98
+    declared = Declared.of(find("compmctg", "yelp", "original"))
+    assert alone(declared, "dist_3", value("a b " * 50)) == 2 / 98
 
 
 def test_a_folder_of_classifiers_that_was_being_replaced_is_found(tmp_path):

@@ -17,7 +17,7 @@ from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.tally import Column, Tally
-from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, RATIO
+from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, RATIO, Answers
 from spor_tasks.results.stats import _weights, clusters_of, difference
 from tests.support.scores import interval
 
@@ -170,18 +170,22 @@ def test_intervals_of_a_system_that_reads_no_code_hold_zero_as_often_as_they_say
     assert misses <= 7  # 2 are expected; more have a probability of 0.1 %
 
 
-SHARED = [(0.0, 7.0, 100.0), (0.0, 7.0, 50.0), (1.0, 7.0, 25.0)]
+def answers(kind, **right):
+    return Answers((kind,), right)
+
+
+SHARED = [answers(0, a=100.0), answers(0, a=50.0), answers(1, a=25.0)]
 
 
 @pytest.mark.parametrize(
     ("drawn", "gap"),
     [
         (SHARED, 50),
-        ([*SHARED, None, (1.0, 8.0, 0.0), (0.0, 9.0, 0.0)], 50),
+        ([*SHARED, None, answers(1, b=0.0), answers(0, c=0.0)], 50),
         ([], math.nan),
         ([None], math.nan),
         (SHARED[:2], math.nan),
-        ([(0.0, 1.0, 5.0), (1.0, 2.0, 5.0)], math.nan),
+        ([answers(0, a=5.0), answers(1, b=5.0)], math.nan),
     ],
 )
 def test_values_that_only_one_half_asks_for_are_left_out(drawn, gap):
@@ -192,9 +196,21 @@ def test_a_half_of_one_combination_has_no_interval_and_damaged_values_are_refuse
     drawn = [(float(n == 0), 1.0, 10.0 * n) for n in range(12) for _ in range(3)]
     clusters = np.repeat(np.arange(12), 3)
     assert interval(Column.of(drawn, GAP_OF_SAME), clusters, seed=0) is None
-    damaged = ((2.0, 1.0, 5.0), (0.0, 1.0), (0.0, 1.0, 5.0, 2.0, 5.0), 0.5)
+    before = [(0.0, 7.0, 100.0), (0.0, 7.0, 50.0), (1.0, 7.0, 25.0), None]  # in version 0.2
+    assert GAP_OF_SAME.value(before) == GAP_OF_SAME.value(SHARED)
+    of_two = [Answers((0, 1), {"a": 10.0}), Answers((1, 0), {"a": 40.0})]
+    assert GAP_OF_SAME.value([(0b101, 7.0, 10.0), (0b110, 7.0, 40.0)]) == GAP_OF_SAME.value(of_two)
+    damaged = (
+        answers(2, a=5.0),
+        Answers((), {"a": 5.0}),
+        Answers((0, 1), {"a": 5.0}),
+        (2.0, 1.0, 5.0),
+        (0.0, 1.0),
+        (0.0, 1.0, 5.0, 2.0, 5.0),
+        0.5,
+    )
     for value in damaged:
         with pytest.raises((TypeError, ValueError)):
-            GAP_OF_SAME.statistics([(0.0, 1.0, 100.0), value])
+            GAP_OF_SAME.statistics([answers(0, a=100.0), value])
     with pytest.raises(ValueError, match="two numbers for each question"):
         GAP_OF_SAME.statistics([(0.0, 1.0)])
