@@ -1,23 +1,12 @@
 """Arguments that several commands take, and the exit status that several return."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it (128 + SIGINT), even if something was saved."""
 
 VIOLATED = 1
 """The exit status of a check that found violations, or of a report that left something out."""
-
-
-class Choices:
-    """Names as argparse's ``choices``, which are looked up when they are needed."""
-
-    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
-        self._names = names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
 
 
 def positive(text: str) -> int:

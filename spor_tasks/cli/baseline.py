@@ -1,11 +1,10 @@
 """`spor baseline`: what systems without a model write, and what they score."""
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spor_tasks.cli.arguments import Choices, positive
+from spor_tasks.cli.arguments import positive
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
@@ -18,13 +17,9 @@ HELP = "run and score baselines that need no model"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
+    from spor_tasks.models.baselines import BASELINES
 
-    def names() -> Iterable[str]:
-        from spor_tasks.models.baselines import BASELINES
-
-        return BASELINES
-
-    parser.add_argument("name", choices=Choices(names), metavar="NAME", help="one of %(choices)s")
+    parser.add_argument("name", choices=BASELINES, metavar="NAME", help="one of %(choices)s")
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"

@@ -6,11 +6,10 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import Choices, positive
+from spor_tasks.cli.arguments import positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Kind, registry
@@ -20,7 +19,6 @@ from spor_tasks.text import filters
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.score import Result
-    from spor_tasks.metrics.base import Metric
 
 HELP = "score a file of outputs, without lm-eval"
 
@@ -57,11 +55,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="the outputs, as above")
     kinds: tuple[Kind, ...] = ("metric", "corpus")
     for kind in kinds:
-        names = Choices(partial(registry().names, kind))
         parser.add_argument(
             f"--{kind}",
             required=True,
-            choices=names,
+            choices=registry().names(kind),
             metavar=kind.upper(),
             help="one of %(choices)s",
         )
@@ -92,6 +89,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% intervals")
     parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
+    _add_models(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the models that some metrics need."""
     judges = parser.add_argument_group(
         "models as judges", "what judges a text in the metrics facts, nli_acc, bleurt and mctg_ppl"
     )
@@ -115,14 +118,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH_OR_NAME",
         help="metric compmctg: a causal model, for perplexity too",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
-    from spor_tasks.evaluation.score import score
+    from spor_tasks.evaluation.score import metric, score
 
-    name, metric, more_metrics = _metrics(options)
+    name, more = options.metric, []
+    names = ("model", "label", "classifiers", "device", "batch_size")
+    settings = {key: value for key in names if (value := getattr(options, key)) is not None}
+    if name == "compmctg":  # accuracy, if there are classifiers, beside Dist-3 and perplexity
+        own = {key: settings[key] for key in ("device", "batch_size") if key in settings}
+        if options.ppl_model:
+            more.append(metric("mctg_ppl", model=options.ppl_model, **own))
+        if settings == own:
+            print(
+                "Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr
+            )
+            name, settings = "distinct", {}
+        else:
+            more.append(metric("distinct"))
+    elif options.ppl_model:
+        what = "only the metric compmctg takes --ppl-model"
+        raise ConfigError(what, remedy="Add --metric compmctg.")
     result = score(
         options.file,
         name,
@@ -131,8 +149,8 @@ def run(options: argparse.Namespace) -> None:
         per_sample=options.per_sample,
         against=options.compare,
         intervals=options.interval,
-        judge=metric,
-        more=more_metrics,
+        judge=metric(name, **settings),
+        more=more,
         filters=options.filter,
     )
     for warning in result.warnings:
@@ -148,30 +166,6 @@ def run(options: argparse.Namespace) -> None:
         if options.filter is not None:
             same += ["--filter", ",".join(options.filter) or "none"]
         then("spor", "score", options.file, *same, "--compare", "OTHER")
-
-
-def _metrics(options: argparse.Namespace) -> "tuple[str, Metric, Sequence[Metric]]":
-    """Return the metric's name, the metric with its settings, and what is measured beside it.
-
-    The metric compmctg is accuracy, if there are classifiers, beside Dist-3 and perplexity.
-    """
-    from spor_tasks.evaluation.score import metric
-
-    names = ("model", "label", "classifiers", "device", "batch_size")
-    settings = {name: value for name in names if (value := getattr(options, name)) is not None}
-    if options.metric != "compmctg":
-        if options.ppl_model:
-            raise ConfigError(
-                "only the metric compmctg takes --ppl-model", remedy="Add --metric compmctg."
-            )
-        return options.metric, metric(options.metric, **settings), ()
-    own = {name: settings[name] for name in ("device", "batch_size") if name in settings}
-    perplexity = [metric("mctg_ppl", model=options.ppl_model, **own)] if options.ppl_model else []
-    distinct = metric("distinct")
-    if settings == own:
-        print("Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr)
-        return "distinct", distinct, perplexity
-    return "compmctg", metric("compmctg", **settings), [*perplexity, distinct]
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
@@ -207,7 +201,8 @@ def _print(result: "Result", *, intervals: bool) -> None:
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
             f"{result.samples:,} samples in {result.clusters:,} clusters."
         )
-    for note in {note for each in result.comparisons.values() if each for note in each.notes}:
+    notes = [note for each in result.comparisons.values() if each for note in each.notes]
+    for note in dict.fromkeys(notes):
         print(f"{note.capitalize()}.")
     if result.left_out:
         print(f"\n{result.left_out:,} {NO_REFERENCES}.")

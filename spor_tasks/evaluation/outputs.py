@@ -153,8 +153,25 @@ def parsed(
             raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
         if not own_sample:
             sample = in_its_names(sample, corpus.attributes, where=place)
-        has_twins = (rows[0].sample if rows else sample).twin is not None
-        _check(sample, place, corpus.name, metrics, has_twins=has_twins)
+        if not isinstance(sample.units[0], _UNITS.get(corpus.name, tuple)):
+            raise CorpusError(
+                f"its units are not those of {corpus.name}",
+                where=place,
+                remedy="WebNLG's are triples, those of E2E and ViGGO attribute-value pairs.",
+            )
+        first = rows[0].sample if rows else sample
+        challenges = [side.challenge for side in sides(sample)]
+        if (sample.twin is None) != (first.twin is None) or not all(
+            isinstance(challenge, each.challenge or object)
+            for challenge in challenges
+            for each in metrics
+        ):
+            raise CorpusError(
+                "lacks what the metric looks at",
+                where=place,
+                remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
+                "`replaced_entity` or `replaced_kv_pair`.",
+            )
         names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
         texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
         rows.append(Row(place, fields, sample, texts))
@@ -170,29 +187,6 @@ def parsed(
 def output_fields(count: int) -> tuple[str, ...]:
     """Return the fields of a row that so many outputs are in."""
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
-
-
-def _check(
-    sample: Sample, place: str, corpus: str, metrics: Sequence[Metric], *, has_twins: bool
-) -> None:
-    """Refuse a sample of another kind than the corpus or the metrics are about."""
-    if not isinstance(sample.units[0], _UNITS.get(corpus, tuple)):
-        raise CorpusError(
-            f"its units are not those of {corpus}",
-            where=place,
-            remedy="WebNLG's are triples, those of E2E and ViGGO attribute-value pairs.",
-        )
-    if (sample.twin is not None) != has_twins or not all(
-        isinstance(side.challenge, each.challenge or object)
-        for side in sides(sample)
-        for each in metrics
-    ):
-        raise CorpusError(
-            "lacks what the metric looks at",
-            where=place,
-            remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
-            "`replaced_entity` or `replaced_kv_pair`.",
-        )
 
 
 def text_of(row: Mapping[str, Any], field: str, where: str) -> str:

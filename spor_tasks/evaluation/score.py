@@ -16,14 +16,14 @@ from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.registry import registry
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import Row, check_same, parsed
-from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
+from spor_tasks.metrics.base import Judgement, Metric
 from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import over_groups
-from spor_tasks.metrics.tally import Column, ScoreValue, Tally
+from spor_tasks.metrics.tally import ScoreValue, Tally
 from spor_tasks.results import stats
-from spor_tasks.results.stats import Clusters, Estimate, clusters_of, common, count_of
+from spor_tasks.results.stats import Estimate, clusters_of, common, count_of
 from spor_tasks.text import filters as known_filters
 
 _FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
@@ -113,9 +113,7 @@ def score(
     rows = parsed(file, source, references, metrics, filters, whole=whole)
     judgements = _judge(rows, metrics)
     if per_sample:
-        found = zip(rows, zip(*judgements, strict=True), strict=True)
-        with writing(per_sample):
-            write_rows(per_sample, (_described(row, of_row) for row, of_row in found))
+        _write_samples(per_sample, rows, judgements)
     tallies = _tallies(rows, metrics, judgements)
     second: Sequence[Tally | None] = [None] * len(metrics)
     if against:
@@ -134,13 +132,17 @@ def score(
     for metric, tally, theirs in zip(metrics, tallies, second, strict=True):
         for info in tally.infos:
             column, of = tally.column(info.name), clusters[tally.outputs(info.name)]
-            ends = _ends(column, of, info) if intervals else None
+            scale = info.low, info.high
             value = column.score(info.name, f"{metric.signature}|{signed}")
-            scores.append(replace(value, interval=ends))
+            if intervals:
+                (judged,), of_judged = common([column], of)
+                estimate = stats.estimate([[judged]], of_judged, scale)
+                found = estimate.interval if estimate else None
+                value = replace(value, interval=(found.low, found.high) if found else None)
+            scores.append(value)
             if theirs:
-                differences[info.name] = stats.difference(
-                    column, theirs.column(info.name), of, (info.low, info.high)
-                )
+                other = theirs.column(info.name)
+                differences[info.name] = stats.difference(column, other, of, scale)
     return Result(
         metric=name,
         corpus=corpus,
@@ -152,6 +154,20 @@ def score(
         left_out=of_references.left_out(row.sample for row in rows),
         warnings=tuple(_apart(rows, metrics)),
     )
+
+
+def _write_samples(
+    path: Path, rows: Sequence[Row], judgements: Sequence[Sequence[Judgement]]
+) -> None:
+    """Write each row as it was, with what the metrics found."""
+    written = []
+    for row, of_row in zip(rows, zip(*judgements, strict=True), strict=True):
+        found = dict(row.fields)
+        for judgement in of_row:
+            found |= judgement.details
+        written.append(found)
+    with writing(path):
+        write_rows(path, written)
 
 
 def _apart(rows: Sequence[Row], metrics: Iterable[Metric]) -> Iterator[str]:
@@ -227,17 +243,3 @@ def _tallies(
         for judgement in of_metric:
             tally.add(judgement.values)
     return tallies
-
-
-def _described(row: Row, judgements: Iterable[Judgement]) -> dict[str, Any]:
-    described = dict(row.fields)
-    for judgement in judgements:
-        described |= judgement.details
-    return described
-
-
-def _ends(column: Column, clusters: Clusters, info: ScoreInfo) -> tuple[float, float] | None:
-    (scored,), clusters = common([column], clusters)
-    estimate = stats.estimate([[scored]], clusters, (info.low, info.high))
-    interval = estimate and estimate.interval
-    return (interval.low, interval.high) if interval else None
