@@ -23,7 +23,7 @@ from training.bases import KINDS, load_base
 from training.batches import check_packing, load_batches
 from training.config import TrainingConfig
 from training.data import places_to_cut
-from training.encoding import Step, count_targets
+from training.encoding import Rows, Step, count_targets
 from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
@@ -84,11 +84,7 @@ def train(
         ):
             objective = kind(kind.settings(**config.objective_settings), material)
             rows, steps = objective.rows, objective.steps()
-            _log.info("%d training pairs, %d steps", len(rows.rows), len(steps))
-            if rows.cut:
-                _log.warning("%d prompts are too long and lose the end of their table", rows.cut)
-            if rows.too_long:
-                _log.warning("%d more pairs are too long and are left out", rows.too_long)
+            _log_plan(rows, steps)
             model = prepare(base, config, team.device, new_tokens, objective.model)
             if settings.packing:
                 check_packing(model, rows.rows, base.pad_id)
@@ -187,3 +183,11 @@ def describe(folder: Path, kind: str, adapter: Adapter) -> None:
     """Write the card and the manifest of a saved folder, which is then finished."""
     (folder / card.CARD).write_text(card.render_card(adapter), encoding="utf-8")
     write_manifest(folder, {"kind": kind, **msgspec.to_builtins(adapter)})
+
+
+def _log_plan(rows: Rows, steps: Sequence[Step]) -> None:
+    _log.info("%d training pairs, %d steps", len(rows.rows), len(steps))
+    if rows.cut:
+        _log.warning("%d prompts are too long and lose the end of their table", rows.cut)
+    if rows.too_long:
+        _log.warning("%d more pairs are too long and are left out", rows.too_long)

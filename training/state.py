@@ -54,26 +54,27 @@ _SAVED = ("losses", "scores", "best", "seconds")
 
 @dataclass(slots=True)
 class Training:
-    """The state of a run.
-
-    ``weights`` are the trained ones, by name. ``losses`` has a loss for each step, ``scores`` the
-    scores of each judged epoch, and ``best`` the weights after the epoch that is best by
-    ``metric``. ``graphs`` is None without the setting or a GPU. ``counts`` holds an objective's
-    counts, and ``team`` is the processes that share a step.
-    """
+    """The state of a training."""
 
     model: Model
     settings: OptimizationConfig
     metric: str = "parent"
     team: PartialState = field(default_factory=processes.join)
+    """The processes that share a step."""
     weights: dict[str, torch.nn.Parameter] = field(init=False)
+    """The trained weights, by name."""
     optimizer: torch.optim.Optimizer = field(init=False)
     graphs: Graphs | None = field(init=False)
+    """None without the setting or a GPU."""
     losses: list[float] = field(default_factory=list)
+    """The loss of each step."""
     scores: list[Scores] = field(default_factory=list)
+    """The scores of each judged epoch."""
     best: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    """The weights after the epoch that is best by ``metric``."""
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
+    """Counts of an objective, for the manifest."""
 
     def __post_init__(self) -> None:
         named = self.model.named_parameters()
@@ -243,6 +244,11 @@ def facts_of(
 ) -> Adapter:
     """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
     optimization, pair, settings = config.optimization, data.pair, shared_settings(config)
+    by_epoch = groupby(zip(run.losses, steps, strict=True), key=lambda entry: entry[1].epoch)
+    device, name, peak = run.team.device, "cpu", None
+    if device.type == "cuda":
+        name = torch.cuda.get_device_name(device)
+        peak = int(torch.cuda.max_memory_allocated(device))
     weights = {"tuned_modules": _tuned_modules(run.model), "added_tokens": [*config.added_tokens]}
     return Adapter(
         sets=TrainedOn(
@@ -263,11 +269,16 @@ def facts_of(
         log=TrainingLog(
             config=to_dict(config),
             versions=versions(config.model),
-            device=_device_facts(run),
+            device=DeviceFacts(
+                name=name,
+                processes=run.team.num_processes,
+                fitting_seconds=round(run.seconds, 1),
+                peak_memory_bytes=peak,
+            ),
             settings_sha256=settings_sha256(settings),
             git_commit=git_commit(),
             steps=len(run.losses),
-            losses=_epoch_means(run.losses, steps),
+            losses=[statistics.fmean(loss for loss, _ in entries) for _, entries in by_epoch],
             pairs_too_long=rows.too_long,
             pairs_cut=None if optimization.cut == "none" else rows.cut,
             resumed_from=resumed_from,
@@ -286,19 +297,6 @@ def _tuned_modules(model: Model) -> list[str]:
     return sorted({name.rpartition(".")[2] for name in names})
 
 
-def _device_facts(run: Training) -> DeviceFacts:
-    device, name, peak = run.team.device, "cpu", None
-    if device.type == "cuda":
-        name = torch.cuda.get_device_name(device)
-        peak = int(torch.cuda.max_memory_allocated(device))
-    return DeviceFacts(
-        name=name,
-        processes=run.team.num_processes,
-        fitting_seconds=round(run.seconds, 1),
-        peak_memory_bytes=peak,
-    )
-
-
 def _selection(
     config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int
 ) -> dict[str, Any]:
@@ -314,8 +312,3 @@ def _selection(
         "scores": run.scores,
         "epoch": epochs - after_best,
     }
-
-
-def _epoch_means(losses: Sequence[float], steps: Sequence[Step]) -> list[float]:
-    by_epoch = groupby(zip(losses, steps, strict=True), key=lambda entry: entry[1].epoch)
-    return [statistics.fmean(loss for loss, _ in entries) for _, entries in by_epoch]
