@@ -160,16 +160,16 @@ def _notices(
         what = "trials on a part of the test only, whose numbers say little"
         yield Problem(TRIAL, where, what, lost=False)
     for result in results:
-        if result.prompts_cut:
+        if result.log.prompts_cut:
             what = (
-                f"{result.prompts_cut:,} prompts of {result.task} were truncated to the model's "
-                "context length"
+                f"{result.log.prompts_cut:,} prompts of {result.task} were truncated to the "
+                "model's context length"
             )
             yield Problem("cut", str(result.file), what, lost=False)
-        if result.failures:
-            counts = ", ".join(f"{count:,} {why}" for why, count in result.failures.items())
+        if failures := result.log.failures:
+            counts = ", ".join(f"{count:,} {why}" for why, count in failures.items())
             what = (
-                f"{sum(result.failures.values()):,} answers of {result.task} were not given by the "
+                f"{sum(failures.values()):,} answers of {result.task} were not given by the "
                 f"server, and are scored as they are: {counts}"
             )
             yield Problem("unanswered", str(result.file), what, lost=False)

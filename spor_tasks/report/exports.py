@@ -123,9 +123,9 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
             why = "its samples do not belong to it"
         elif shipped_task(result) is None:
             why = "its test set is not one of the benchmark's"
-        elif result.failures:
+        elif result.log.failures:
             why = "a server left some of its requests without an answer"
-        elif result.date is None:
+        elif result.log.date is None:
             why = "it does not say when it was made"
         elif fault := fault_of(file):
             why = f"it {fault}"
@@ -190,7 +190,7 @@ def _entry(
         *([row.apart] if row.apart else []),
         versions,
     ]
-    ended = max(result.date or 0 for result in results)
+    ended = max(result.log.date or 0 for result in results)
     entry = EvalResultEntry(
         dataset_id=settings.dataset or f"spor-tasks/{row.spec.benchmark}",
         task_id=row.spec.task,
@@ -212,8 +212,8 @@ def _record(result: Run, name: str, settings: Settings, logged: AllLogged) -> tu
     model = name
     if adapter := result.adapter:
         model += f"+{adapter.arm}-{str(adapter.adapter_sha256 or adapter.seed)[:8]}"
-    date = repr(result.date)
-    versions = {f"version.{key}": value for key, value in result.versions.items()}
+    date = repr(result.log.date)
+    versions = {f"version.{key}": value for key, value in result.log.versions.items()}
     signature = {f"signature.{key}": value for key, value in result.signature.items()}
     backend = result.signature["backend"]
     content = {
@@ -240,7 +240,7 @@ def _record(result: Run, name: str, settings: Settings, logged: AllLogged) -> tu
             "additional_details": {
                 "deployment_type": "unknown",
                 "model_availability": "unknown",
-                **_details({**result.checkpoint, **result.training}),
+                **_details({**result.log.checkpoint, **result.training}),
             },
         },
         "evaluation_results": [

@@ -20,7 +20,7 @@ from spor_tasks.models.baselines import copy_input
 from spor_tasks.report.collect import Report
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.logged import Logged, resampled
-from spor_tasks.results.runs import Run
+from spor_tasks.results.runs import Log, Run
 from spor_tasks.results.samples import SampleFile
 
 MOST = 200
@@ -109,9 +109,8 @@ def _run(
         scores={score: column.value for score, column in logged.columns.items()},
         n=len(samples),
         documents=None,
-        prompts_cut=None,
         training={},
-        versions={},
+        log=Log(),
         stderrs={},
         notes=(),
     )

@@ -88,7 +88,7 @@ def _facts(rows: Sequence[Comparison]) -> Iterator[str]:
     yield _count({row.task for row in rows}, "task")
     yield _count({row.model for row in rows}, "model")
     cells = [cell for row in rows for cell in (*row.arms, row.as_is)]
-    times = sorted(run.date for cell in cells for run in cell.runs if run.date)
+    times = sorted(run.log.date for cell in cells for run in cell.runs if run.log.date)
     days = [datetime.fromtimestamp(time, UTC).strftime("%-d %B %Y") for time in times]
     if days:
         yield f"evaluated {' to '.join(dict.fromkeys((days[0], days[-1])))}"

@@ -372,8 +372,8 @@ def _notes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[s
     """Yield what a reader must know about the results of a cell."""
     for result in results:
         yield from result.notes
-    for package in sorted({name for result in results for name in result.versions}):
-        versions = sorted({result.versions.get(package, "none") for result in results})
+    for package in sorted({name for result in results for name in result.log.versions}):
+        versions = sorted({result.log.versions.get(package, "none") for result in results})
         if len(versions) > 1:
             yield f"runs with different versions of {package}: {', '.join(versions)}"
     for trained in sorted(

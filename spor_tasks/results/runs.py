@@ -36,60 +36,62 @@ RunKey = tuple[Path, str]
 
 
 @dataclass(frozen=True, slots=True)
+class Log:
+    """What a file says of how a run went; nothing is compared by it."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Those of the packages that generated and scored."""
+    date: float | None = None
+    """When the run began, in seconds since 1970; None if the file does not say it."""
+    checkpoint: Mapping[str, str] = field(default_factory=dict)
+    """What the backend says of the weights."""
+    prompts_cut: int | None = None
+    """The prompts that were longer than the model takes; None if nothing counted them."""
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """The requests that a server did not answer, by the reason."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """One task of one result file: the scores of one checkpoint.
-
-    ``key`` is the name of ``task`` in the file, where lm-eval 0.5 puts that of its group first.
-
-    ``scores`` maps metrics, and gaps between them, to values on the paper's scale; ``n`` is the
-    number of samples. ``signature`` holds whatever can change the scores, except for the
-    checkpoint: results with different signatures must not be compared. ``training`` holds how the
-    adapter was trained, except for the seed and the arm: adapters that differ in it are not runs of
-    one system. ``versions`` are those of the packages that generated and scored.
-
-    ``adapter`` was trained on an arm; of a baseline that uses an arm's training set it has no
-    digest. An adapter of an unknown arm is part of the model's name instead. ``shown_arm`` is the
-    arm of the demonstrations, None without any. ``spec`` says what its sets and scores are,
-    ``variant`` how the task asks, such as ``beam5`` or ``icl k=3``. ``comparison`` is the task
-    without the shown arm, in which the tasks of a comparison differ, and with the number of
-    demonstrations, if any.
-    ``prompts_cut`` counts the prompts that were longer than the model takes; None if nothing
-    counted them. ``failures`` counts the requests that a server did not answer, by the reason.
-    ``stderrs`` are lm-eval's standard errors of the scores, over samples.
-    ``documents`` is the number of samples that the task has, and ``test_samples`` that of the test
-    set, some of which a task that shows demonstrations of each sample's units may not have.
-    ``date`` is when the run began, in seconds since 1970; None if the file does not say it.
-    ``generation`` are the settings of generation as they were resolved, and ``checkpoint`` is what
-    the backend says of the weights. ``splits`` are those whose samples were pooled into one run,
-    and ``notes`` what a reader must know of that.
-    """
+    """One task of one result file: the scores of one checkpoint."""
 
     file: Path
     key: str
+    """The name of ``task`` in the file, where lm-eval 0.5 puts that of its group first."""
     task: str
     comparison: str
+    """The task without the shown arm, in which the tasks of a comparison differ, and with the
+    number of demonstrations, if any."""
     variant: str
+    """How the task asks, such as ``beam5`` or ``icl k=3``."""
     spec: Declared
     model: str
+    """Its name; an adapter of an unknown arm is part of it."""
     adapter: Adapter | None
+    """That of an arm; of a baseline that uses an arm's training set it has no digest."""
     shown_arm: str | None
+    """The arm of the demonstrations, None without any."""
     scores: Mapping[str, float]
+    """The scores, and gaps between them, on the paper's scale."""
     n: int
-    prompts_cut: int | None
+    """The samples that were evaluated."""
     signature: Mapping[str, str]
+    """Whatever can change the scores, except for the checkpoint: results with different signatures
+    must not be compared."""
     training: Mapping[str, str] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
+    """How the adapter was trained, except for the seed and the arm: adapters that differ in it are
+    not runs of one system."""
     stderrs: Mapping[str, float] = field(default_factory=dict)
+    """lm-eval's standard errors of the scores, over samples."""
     documents: int | None = None
-    test_samples: int | None = None
-    date: float | None = None
-    generation: Mapping[str, Any] = field(default_factory=dict)
-    checkpoint: Mapping[str, str] = field(default_factory=dict)
-    failures: Mapping[str, int] = field(default_factory=dict)
+    """The samples that the task has."""
     splits: tuple[str, ...] = ()
+    """The splits whose samples were pooled into one run."""
     notes: tuple[str, ...] = ()
+    """What a reader must know of that."""
     baseline: str | None = None
     """The baseline that wrote the outputs, which no model did."""
+    log: Log = Log()
 
     @property
     def id(self) -> RunKey:
@@ -287,7 +289,6 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         shown_arm=shown_arm,
         scores=scores,
         n=counts.effective,
-        prompts_cut=model.prompts_cut.get(name),
         signature={
             "task": comparison,
             **signatures.signature(config, model, content, shown_arm, is_tuned=adapter is not None),
@@ -296,19 +297,20 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
             "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
         },
         training=signatures.training(adapter, facts.arms) if adapter else {},
-        versions={
-            package: version
-            for package, version in facts.packages.items()
-            if version is not None and package != "lm_eval"  # in the signature
-        },
         stderrs=stderrs,
         documents=counts.original,
-        test_samples=facts.test.samples or counts.original,
-        date=float(date) if isinstance(date, int | float) and 0 < date < _YEAR_10000 else None,
-        generation=facts.generation or config.generation_kwargs,
-        checkpoint=model.checkpoint,
-        failures=facts.failures,
         baseline=facts.baseline or baseline_of(name_of_model),
+        log=Log(
+            versions={
+                package: version
+                for package, version in facts.packages.items()
+                if version is not None and package != "lm_eval"  # in the signature
+            },
+            date=float(date) if isinstance(date, int | float) and 0 < date < _YEAR_10000 else None,
+            checkpoint=model.checkpoint,
+            prompts_cut=model.prompts_cut.get(name),
+            failures=facts.failures,
+        ),
     )
 
 

@@ -43,7 +43,8 @@ def test_a_task_of_a_file_becomes_a_run(read):
     assert run.adapter.adapter_sha256 == "a" * 64
     assert (run.scores, run.stderrs) == ({"parent": 41.25}, {"parent": 0.5})
     assert read(parent=float("nan")).scores == {}
-    assert (read().prompts_cut, read(config={"prompts_cut": {TASK: 0}}).prompts_cut) == (None, 0)
+    assert read().log.prompts_cut is None
+    assert read(config={"prompts_cut": {TASK: 0}}).log.prompts_cut == 0
 
 
 def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read):

@@ -65,7 +65,6 @@ def run(spec, scores, *, model="base", seed=0, n=10):
         shown_arm=None,
         scores=scores,
         n=n,
-        prompts_cut=None,
         signature={"quantization": "None"},
     )
     ids = tuple(f"{number:03}" for number in range(n))
