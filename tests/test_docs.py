@@ -97,6 +97,13 @@ def test_files_that_pages_about_the_code_name_are_there(page):
     assert named or page != ABOUT_CODE[0]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_of_the_repository_that_pages_name_are_there(page):
+    homes = "spor_tasks|training|configs|tests|docs"
+    named = re.findall(rf"`((?:{homes})/[\w./-]+)`", page.read_text("utf-8"))
+    assert [name for name in named if not (REPOSITORY / name).exists()] == []
+
+
 def test_faults_of_a_page_are_found(tmp_path):
     hard = ["What a page is.", "Given to a reader.", "It is told.", " ".join(["word"] * 26) + "."]
     good = (
