@@ -87,25 +87,24 @@ class Document:
 def plain_text(document: Document) -> str:
     """Return the document for a terminal, as aligned columns."""
     legends = dict.fromkeys(grid.legend for grid in document.grids)
-    blocks = [*map(_plain_grid, document.grids), "\n".join([*legends, document.short_legend])]
+    blocks = []
+    for grid in document.grids:
+        lines = [grid.header, *(line for _, of_section in grid.sections for line in of_section)]
+        rows = iter(columns((map(_plain_cell, line) for line in lines), gap="  ").split("\n"))
+        caption = f" ({grid.caption})" if grid.caption else ""
+        text = [visible(grid.title + caption), next(rows)]
+        for title, of_section in grid.sections:
+            text += [f"{title}:"] if title not in {"", "Runs"} else []
+            text += islice(rows, len(of_section))
+        text += (f"[{letter}] {visible(note)}" for letter, note in grid.notes.items())
+        if grid.missing:
+            text.append(visible(grid.missing))
+        blocks.append("\n".join(text))
+    blocks.append("\n".join([*legends, document.short_legend]))
     if document.problems:
         ordered = sorted(document.problems, key=lambda problem: not problem.lost)
         blocks.append("\n".join(["Problems:", *(f"  {visible(problem)}" for problem in ordered)]))
     return "\n\n".join(block for block in blocks if block)
-
-
-def _plain_grid(grid: Grid) -> str:
-    lines = [grid.header, *(line for _, of_section in grid.sections for line in of_section)]
-    rows = iter(columns((map(_plain_cell, line) for line in lines), gap="  ").split("\n"))
-    caption = f" ({grid.caption})" if grid.caption else ""
-    text = [visible(grid.title + caption), next(rows)]
-    for title, of_section in grid.sections:
-        text += [f"{title}:"] if title not in {"", "Runs"} else []
-        text += islice(rows, len(of_section))
-    text += (f"[{letter}] {visible(note)}" for letter, note in grid.notes.items())
-    if grid.missing:
-        text.append(visible(grid.missing))
-    return "\n".join(text)
 
 
 def _plain_cell(content: Content) -> str:

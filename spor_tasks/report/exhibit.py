@@ -9,7 +9,6 @@ from spor_tasks.core.errors import ConfigError, ResultError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.visible import visible
 from spor_tasks.report.marking import KINDS, Marked
-from spor_tasks.report.sample_table import ShownCell
 from spor_tasks.report.views import RecordView, SampleView, run_name, sample_views, view_of
 from spor_tasks.results import runs
 from spor_tasks.results.samples import Record, SampleFile, find
@@ -139,8 +138,17 @@ def _side(side: SampleView) -> Iterator[str]:
         for row in side.table.rows:
             if isinstance(row, int):
                 yield f"{_TEXT}({row:,} {'row' if row == 1 else 'rows'} not shown)"
-            else:
-                yield _TEXT + " | ".join(map(_cell, row))
+                continue
+            cells = []
+            for cell in row:
+                text = " ".join(cell.text.split())
+                text = text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
+                if cell.units:
+                    cells.append(f"[{' '.join(map(str, cell.units))}: {text}]")
+                else:
+                    signs = (_SIGNS[side] for side in cell.sides if cell.header)
+                    cells.append(f"{text}{''.join(signs)}")
+            yield _TEXT + " | ".join(cells)
     if side.table and side.table.linked:
         yield f"{_TEXT}* columns of the text, ° columns of the contrast"
     else:
@@ -148,14 +156,6 @@ def _side(side: SampleView) -> Iterator[str]:
             yield f"    {f'[{number}]':<4}{' | '.join(unit)}"
     yield from (f"{_TEXT}{phrase} hides {what}" for what, phrase in side.hidden)
     yield from (_TEXT + reference for reference in side.references)
-
-
-def _cell(cell: ShownCell) -> str:
-    text = " ".join(cell.text.split())
-    text = text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
-    if cell.units:
-        return f"[{' '.join(map(str, cell.units))}: {text}]"
-    return text + "".join(_SIGNS[side] for side in cell.sides if cell.header)
 
 
 def _run(record: Record, view: RecordView) -> Iterator[str]:

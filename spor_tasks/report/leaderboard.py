@@ -1,7 +1,7 @@
 """Systems ranked aspect by aspect, and the document that says so."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -191,7 +191,17 @@ def _entries(rows: Iterable[Comparison]) -> list[Entry]:
 
 def _ranked(entries: Sequence[Entry], metric: str, logged: AllLogged) -> tuple[Entry, ...]:
     """Return the entries, given best first, with their ranks or why they have none."""
-    untested = dict(_untestable(entries, logged))
+    systems = [entry.cell.runs for entry in entries]
+    several = any(len({run.seed for run in system}) > 1 for system in systems)
+    untested: dict[int, str] = {}
+    for i, system in enumerate(systems):
+        if not all(run.id in logged for run in system):
+            untested[i] = "there are no samples to test with"
+        elif several and is_of_one_seed(system):
+            why = "one training seed says nothing about others, and other systems have several"
+            untested[i] = why
+        elif repeats_a_checkpoint(system):
+            untested[i] = REPEATED
     numbers = [i for i in range(len(entries)) if i not in untested]
     pairs = list(combinations(numbers, 2))
     compared = [SystemPair(entries[i].cell.runs, entries[j].cell.runs, metric) for i, j in pairs]
@@ -215,19 +225,6 @@ def _ranked(entries: Sequence[Entry], metric: str, logged: AllLogged) -> tuple[E
         else replace(entry, rank=1 + worse[i])
         for i, entry in enumerate(entries)
     )
-
-
-def _untestable(entries: Sequence[Entry], logged: AllLogged) -> Iterator[tuple[int, str]]:
-    """Yield the systems that cannot be tested on this board, with the reasons."""
-    systems = [entry.cell.runs for entry in entries]
-    several = any(len({run.seed for run in system}) > 1 for system in systems)
-    for i, system in enumerate(systems):
-        if not all(run.id in logged for run in system):
-            yield i, "there are no samples to test with"
-        elif several and is_of_one_seed(system):
-            yield i, "one training seed says nothing about others, and other systems have several"
-        elif repeats_a_checkpoint(system):
-            yield i, REPEATED
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

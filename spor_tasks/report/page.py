@@ -7,7 +7,7 @@ page's own script and style.
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Sequence, Sized
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,6 +35,15 @@ def page(
     """
     style, script = _source("page.css"), _source("sample.js") + _source("page.js")
     boards = [grid for grid in ranking.grids if len({model for _, model, *_ in grid.runs}) > 1]
+    facts = [
+        _count({row.task for row in rows}, "task"),
+        _count({row.model for row in rows}, "model"),
+    ]
+    cells = [cell for row in rows for cell in (*row.arms, row.as_is)]
+    times = sorted(run.log.date for cell in cells for run in cell.runs if run.log.date)
+    days = [datetime.fromtimestamp(time, UTC).strftime("%-d %B %Y") for time in times]
+    if days:
+        facts.append(f"evaluated {' to '.join(dict.fromkeys((days[0], days[-1])))}")
     layouts = {row.spec.benchmark: row.spec.about for row in rows}
     content = {
         "tables": document.grids,
@@ -47,7 +56,7 @@ def page(
         version=__version__,
         title=document.title,
         name=", ".join(each.title for each in layouts.values()),
-        facts=", ".join(_facts(rows)),
+        facts=", ".join(facts),
         introductions=[each.introduction.splitlines() for each in layouts.values()],
         style=style,
         script=script,
@@ -81,17 +90,6 @@ def template() -> Template:
         keep_trailing_newline=True,
     )
     return environment.get_template("page.html.j2")
-
-
-def _facts(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Yield how much was evaluated, and on which days."""
-    yield _count({row.task for row in rows}, "task")
-    yield _count({row.model for row in rows}, "model")
-    cells = [cell for row in rows for cell in (*row.arms, row.as_is)]
-    times = sorted(run.log.date for cell in cells for run in cell.runs if run.log.date)
-    days = [datetime.fromtimestamp(time, UTC).strftime("%-d %B %Y") for time in times]
-    if days:
-        yield f"evaluated {' to '.join(dict.fromkeys((days[0], days[-1])))}"
 
 
 def _count(things: Sized, name: str) -> str:

@@ -176,7 +176,14 @@ def _plot(
     for name, look in looks.items():
         content += [_marker(x, 14, look), _text(x + 12, 18, name)]
         x += 40 + 6.5 * len(name)
-    content += (_scale(axis, bottom) for axis in axes)
+    for axis in axes:  # lines across the rows, numbers below them, and the name of the axis
+        for tick in axis.ticks:
+            at, strength = axis.place(tick), 0.16 if tick else 0.6
+            number = f"{tick:g}".replace("-", "−")
+            content.append(_line(at, _LEGEND, at, bottom, stroke=_INK, stroke_opacity=strength))
+            content.append(_text(at, bottom + 16, number, text_anchor="middle"))
+        middle = (axis.left + axis.right) / 2
+        content += [_text(middle, bottom + 36, axis.label, text_anchor="middle"), "\n"]
     content += body
     attributes = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
     text = {"font_family": "system-ui, sans-serif", "font_size": 12, "fill": _INK}
@@ -204,19 +211,6 @@ def _text(x: float, y: float, text: str, **attributes: object) -> str:
 def _line(x: float, y: float, to_x: float, to_y: float, **attributes: object) -> str:
     ends = (f"{number:.1f}" for number in (x, y, to_x, to_y))
     return _element("line", **dict(zip(("x1", "y1", "x2", "y2"), ends, strict=True)), **attributes)
-
-
-def _scale(axis: _Axis, bottom: float) -> str:
-    """Return lines across the rows, numbers below them, and the name of the axis."""
-    lines = []
-    for tick in axis.ticks:
-        x, strength = axis.place(tick), 0.16 if tick else 0.6
-        lines += [
-            _line(x, _LEGEND, x, bottom, stroke=_INK, stroke_opacity=strength),
-            _text(x, bottom + 16, f"{tick:g}".replace("-", "−"), text_anchor="middle"),
-        ]
-    middle = (axis.left + axis.right) / 2
-    return "".join([*lines, _text(middle, bottom + 36, axis.label, text_anchor="middle"), "\n"])
 
 
 def _rows(rows: Iterable[_Row], axes: Sequence[_Axis]) -> tuple[list[str], float]:
@@ -321,8 +315,8 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
             title = f"{section_title(row)}: {row.spec.scores[row.spec.score(gap.score).name].label}"
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if row.metric in gap and cell.mean is not None:
-                    system = f"{_short(row.name)}, {arm}"
-                    scores[title, system][row.metric != gap.subtracted].append(cell.mean)
+                    known, new = scores[title, f"{_short(row.name)}, {arm}"]
+                    (known if row.metric == gap.subtracted else new).append(cell.mean)
     for (title, system), halves in scores.items():
         if all(halves):
             first, second = map(fmean, halves)

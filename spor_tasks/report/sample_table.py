@@ -62,19 +62,8 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
 
     A table without highlighted cells is shown whole, unless ``most_rows`` limits it.
     """
-    rows = _rows(sample)
-    if not rows:
-        return None
-    linked = isinstance(sample.table, Table)
-    limit = most_rows or (len(rows) if linked else MOST_ROWS)
-    titles = (sample.about(fact) for fact in ("title", "section_title"))
-    title = " · ".join(title for title in titles if title)
-    return TableView(title, tuple(_shown_rows(rows, frozenset(_visible_rows(rows, limit)))), linked)
-
-
-def _rows(sample: Sample) -> _Rows:
     units: dict[_Place, tuple[int, ...]] = defaultdict(tuple)
-    linked: list[set[int]] = []  # columns, by side
+    columns: list[set[int]] = []  # that are linked, by side
     rows: Iterable[Iterable[Cell]] = ()
     match sample.table:
         case CellTable() as table if len(table.highlighted) == len(sample.units):
@@ -86,8 +75,10 @@ def _rows(sample: Sample) -> _Rows:
             rows = [[Cell(text, number == 0) for text in line] for number, line in lines]
             pair = sample.challenge
             texts = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
-            linked = [{unit.number for unit in each if isinstance(unit, Column)} for each in texts]
-    return [
+            columns = [{unit.number for unit in each if isinstance(unit, Column)} for each in texts]
+    if not rows:
+        return None
+    shown = [
         [
             ShownCell(
                 cell.value if len(cell.value) <= _MOST_TEXT else f"{cell.value[:_MOST_TEXT]}…",
@@ -95,12 +86,18 @@ def _rows(sample: Sample) -> _Rows:
                 cell.column_span,
                 cell.row_span,
                 units[number, index],
-                tuple(side for side, columns in enumerate(linked) if index in columns),
+                tuple(side for side, of_side in enumerate(columns) if index in of_side),
             )
             for index, cell in enumerate(row)
         ]
         for number, row in enumerate(rows)
     ]
+    linked = isinstance(sample.table, Table)
+    limit = most_rows or (len(shown) if linked else MOST_ROWS)
+    titles = (sample.about(fact) for fact in ("title", "section_title"))
+    title = " · ".join(title for title in titles if title)
+    visible = frozenset(_visible_rows(shown, limit))
+    return TableView(title, tuple(_shown_rows(shown, visible)), linked)
 
 
 def _visible_rows(rows: _Rows, most: int) -> Iterable[int]:
