@@ -42,16 +42,17 @@ class Untwinned(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Twins:
-    """The patches of a corpus by the :func:`key` of what they change.
-
-    ``entities`` has those of each value of a unit. ``texts`` has those of each reference, or the
-    reason for which it cannot be patched; samples without references have the empty text.
-    ``reordered`` are the references in whose twins the units are located in another order.
-    """
+    """The patches of a corpus by the :func:`key` of what they change."""
 
     entities: Mapping[str, Patches]
+    """Those of each value of a unit."""
     texts: Mapping[str, Patches | str]
+    """Those of each reference, or the reason for which it cannot be patched.
+
+    Samples without references have the empty text.
+    """
     reordered: frozenset[str]
+    """The references in whose twins the units are located in another order."""
 
     def twin(self, sample: Sample) -> Sample | Untwinned:
         """Return the sample with invented entities, or why it has no twin.
@@ -68,37 +69,37 @@ class Twins:
             if isinstance(patch, str):
                 return Untwinned(patch)
             patches.append(patch)
-        units = tuple(map(self._unit, sample.units))
+        units: list[DataUnit] = []
+        for unit in sample.units:
+            if isinstance(unit, Triple):
+                ends = self._entity(unit.subject), self._entity(unit.object)
+                units.append(Triple(ends[0], unit.predicate, ends[1]))
+            else:
+                units.append(unit._replace(value=self._entity(unit.value)))
         context = {**sample.context, **({"name": self._entity(name)} if name else {})}
-        if (units, context) == (sample.units, sample.context):
+        if (tuple(units), context) == (sample.units, sample.context):
             return Untwinned(NOTHING)
         if isinstance(challenge, Orders) and not self.reordered.isdisjoint(keys):
             return Untwinned(OTHER_ORDER)
         if isinstance(challenge, Hidden):
-            challenge = self._hidden(challenge)
+            challenge = Hidden(
+                tuple((self._entity(entity), phrase) for entity, phrase in challenge.phrases),
+                tuple(
+                    (self._entity(attribute), tuple(map(self._entity, values)))
+                    for attribute, values in challenge.values
+                ),
+            )
         references = tuple(map(_patched, sample.references, patches))
         return replace(
-            sample, units=units, references=references, context=context, challenge=challenge
+            sample,
+            units=tuple(units),
+            references=references,
+            context=context,
+            challenge=challenge,
         )
-
-    def _unit(self, unit: DataUnit) -> DataUnit:
-        if isinstance(unit, Triple):
-            return unit._replace(
-                subject=self._entity(unit.subject), object=self._entity(unit.object)
-            )
-        return unit._replace(value=self._entity(unit.value))
 
     def _entity(self, raw: str) -> str:
         return _patched(raw, self.entities.get(key(raw), ()))  # phrases for hidden ones have none
-
-    def _hidden(self, hidden: Hidden) -> Hidden:
-        return Hidden(
-            tuple((self._entity(entity), phrase) for entity, phrase in hidden.phrases),
-            tuple(
-                (self._entity(attribute), tuple(map(self._entity, values)))
-                for attribute, values in hidden.values
-            ),
-        )
 
 
 def key(text: str, units: Iterable[DataUnit] = (), name: str | None = None) -> str:

@@ -57,7 +57,13 @@ def build(
     test = _testable(corpus)
     match aspect:
         case "productivity":
-            pair = _productivity(tuple(corpus.train), test, productivity.threshold_of(part))
+            train, threshold = tuple(corpus.train), productivity.threshold_of(part)
+            try:
+                pair = productivity.build(train, test, threshold)
+            except SplitError as error:
+                work = ", ".join(f"n{n}" for n in _possible_thresholds(train, test))
+                remedy = f"Use {work}" if work else "No threshold works: use another corpus"
+                raise SplitError(error.what, remedy=f"{remedy}, or a larger corpus.") from error
         case "order_invariance":
             pair = order_invariance.build(corpus.train, test, str(part), rng)
         case _:
@@ -82,15 +88,6 @@ def require_known(aspect: str, part: str | None) -> None:
             f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
             "aspects have no parts.",
         )
-
-
-def _productivity(train: tuple[Sample, ...], test: tuple[Sample, ...], threshold: int) -> SplitPair:
-    try:
-        return productivity.build(train, test, threshold)
-    except SplitError as error:
-        work = ", ".join(f"n{n}" for n in _possible_thresholds(train, test))
-        remedy = f"Use {work}" if work else "No threshold works: use another corpus"
-        raise SplitError(error.what, remedy=f"{remedy}, or a larger corpus.") from error
 
 
 @cache  # the parts of a corpus are tried one after the other

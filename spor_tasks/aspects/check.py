@@ -1,7 +1,7 @@
 """Check sets against the requirements of their aspect, whoever made the sets."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import chain, combinations
 from typing import NamedTuple, TypeAlias
 
@@ -109,14 +109,13 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
         "share_shown_in_combination": in_combination.share,
         "test_samples_without_one": in_combination.samples_without,
     }
-    violations = [*_of_missing(pair, missing, "atoms"), *_of_copies(copies)]
-    if revealed:
-        words = f"{len(revealed)} test pairs occur in Atom"
-        violations.append(Violation.of(words, atom=leaking, test=touched))
-    if given_away:
-        words = f"{len(given_away)} test samples have every pair in Atom"
-        violations.append(Violation.of(words, test=given_away))
-    violations += balance.violations("atoms occur {} times in Atom but {} times in Combination")
+    violations = [
+        *_of_missing(pair, missing, "atoms"),
+        *_of_copies(copies),
+        *_of_faults(revealed, "test pairs occur in Atom", atom=leaking, test=touched),
+        *_of_faults(given_away, "test samples have every pair in Atom", test=given_away),
+        *balance.violations("atoms occur {} times in Atom but {} times in Combination"),
+    ]
     return CheckResult(counts, tuple(violations), warnings_of(pair))
 
 
@@ -194,18 +193,15 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
         "long_in_visible": len(long),
         "units_in_long": sum(len(sample.units) for sample in long),
     }
-    violations = []
-    if short:
-        words = f"{len(short)} test samples have at most {n} units"
-        violations.append(Violation.of(words, test=short))
-    if long_invisible:
-        words = f"{len(long_invisible)} samples of Invisible have more than {n} units"
-        violations.append(Violation.of(words, invisible=long_invisible))
-    violations += [*_of_missing(pair, missing, "units of the test set"), *_of_copies(copies)]
-    if foreign:
-        words = f"{len(foreign)} short samples of Visible are not in Invisible"
-        violations.append(Violation.of(words, visible=foreign))
-    violations += balance.violations("Invisible has {} units but Visible {}")
+    many = f"samples of Invisible have more than {n} units"
+    violations = [
+        *_of_faults(short, f"test samples have at most {n} units", test=short),
+        *_of_faults(long_invisible, many, invisible=long_invisible),
+        *_of_missing(pair, missing, "units of the test set"),
+        *_of_copies(copies),
+        *_of_faults(foreign, "short samples of Visible are not in Invisible", visible=foreign),
+        *balance.violations("Invisible has {} units but Visible {}"),
+    ]
     if not long:
         violations.append(Violation.of(f"no sample of Visible has more than {n} units"))
     return CheckResult(counts, tuple(violations))
@@ -215,11 +211,9 @@ def _order_invariance(pair: SplitPair) -> CheckResult:
     """Count the units of the test set that no training sample has, the flaw of released sets."""
     test = pair.test.samples
     missing = _distinct_units(test) - _distinct_units(pair.arms[0].samples)
-    violations = []
-    if missing:
-        words = f"{len(missing)} units of the test set do not occur in training samples"
-        concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
-        violations.append(Violation.of(words, test=concerned))
+    concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
+    words = "units of the test set do not occur in training samples"
+    violations = _of_faults(missing, words, test=concerned)
     return CheckResult({"missing_units": len(missing)}, tuple(violations))
 
 
@@ -233,12 +227,11 @@ def _rule_learnability(pair: SplitPair) -> CheckResult:
         phrases += len(sample.challenge.phrases)
         if _shows(sample, sample.challenge):
             shown.append(sample)
-    violations = []
-    if plain:
-        violations.append(Violation.of(f"{len(plain)} test samples hide nothing", test=plain))
-    if shown:
-        words = f"{len(shown)} test samples show what they hide, or lack a phrase for it"
-        violations.append(Violation.of(words, test=shown))
+    words = "test samples show what they hide, or lack a phrase for it"
+    violations = [
+        *_of_faults(plain, "test samples hide nothing", test=plain),
+        *_of_faults(shown, words, test=shown),
+    ]
     return CheckResult({"hidden": phrases, "shown_hidden": len(shown)}, tuple(violations))
 
 
@@ -267,6 +260,12 @@ def _distinct_units(samples: Iterable[Sample]) -> set[DataUnit]:
 def _pairs(sample: Sample) -> Iterator[tuple[DataUnit, DataUnit]]:
     """Yield the unordered pairs of the sample's units, each in one fixed order."""
     return combinations(sorted(set(sample.units)), 2)
+
+
+def _of_faults(faults: Sized, words: str, **samples: Sequence[Sample]) -> Iterator[Violation]:
+    """Yield the violation that there are faults, if there are any."""
+    if faults:
+        yield Violation.of(f"{len(faults)} {words}", **samples)
 
 
 def _of_missing(

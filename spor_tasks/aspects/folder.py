@@ -1,7 +1,7 @@
 """Built sets in a folder: one JSON Lines file per set, and a manifest with their digests."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -49,7 +49,15 @@ def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mappi
         "kind": _KIND,
         **pair.name._asdict(),
         **facts,
-        "files": {_file(split.name): _describe(split.samples) for split in pair.splits},
+        "files": {
+            _file(split.name): {
+                "sha256": digest(split.samples),
+                "samples": len(split.samples),
+                "units": sum(len(sample.units) for sample in split.samples),
+                "references": sum(len(sample.references) for sample in split.samples),
+            }
+            for split in pair.splits
+        },
         **({"untested": dict(pair.untested)} if pair.untested else {}),
         "spor_tasks": __version__,
     }
@@ -94,15 +102,6 @@ class _Manifest(msgspec.Struct):
 
 def _file(name: str) -> str:
     return f"{name}.jsonl"
-
-
-def _describe(samples: Sequence[Sample]) -> dict[str, Any]:
-    return {
-        "sha256": digest(samples),
-        "samples": len(samples),
-        "units": sum(len(sample.units) for sample in samples),
-        "references": sum(len(sample.references) for sample in samples),
-    }
 
 
 def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:

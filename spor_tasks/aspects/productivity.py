@@ -199,7 +199,10 @@ class _Exchange:
             if len(enter) >= units // long and len(leave) >= units // short:
                 sides = enter[: units // long], leave[: units // short]
                 cost = int(losses[sides[1]].sum() - gains[sides[0]].sum()) / units
-                exchanges.append((self._share(long), cost, sides))
+                tests = self._tests_of_size[long]
+                shown = np.count_nonzero(self._visible[self._long[long]])
+                # Samples of this size in Visible per test sample of this size.
+                exchanges.append((shown / tests if tests else math.inf, cost, sides))
         exchanges.sort(key=itemgetter(0, 1))
         for _, _, sides in exchanges:
             yield *sides, self._limit
@@ -216,11 +219,6 @@ class _Exchange:
     def _affinity(self, counts: Ints) -> Ints:
         affinity: Ints = (np.sqrt(self._before * counts) * _AFFINITY_SCALE).astype(np.int64)
         return affinity
-
-    def _share(self, size: int) -> float:
-        """Return the number of samples of this size in Visible per test sample of this size."""
-        tests = self._tests_of_size[size]
-        return np.count_nonzero(self._visible[self._long[size]]) / tests if tests else math.inf
 
 
 def _largest(values: Ints, samples: Ints, most: int) -> Ints:

@@ -1,9 +1,9 @@
 """Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,32 +22,30 @@ from spor_tasks.corpora import own, sources
 class Request:
     """The sets that a command line requests.
 
-    ``corpus`` is one of :func:`corpora` or a JSON Lines file. ``part`` and ``protocol`` default to
-    the first ones that exist. ``seed``, ``restarts`` and ``hide`` are for sets that are built on
-    demand (:func:`spor_tasks.aspects.build.build`); the published corpora of SPOR have fixed
-    ones. ``search`` searches larger sets of systematicity. It ends after so many ``seconds``, or
-    ``rounds`` (:func:`spor_tasks.aspects.search.systematicity`). ``sets`` is a folder with sets
-    that were built from the corpus already.
+    Those of a corpus of SPOR are fixed; others are built on demand, searched, or in a folder.
     """
 
     corpus: str
+    """One of :func:`corpora`, or a JSON Lines file."""
     aspect: str
     part: str | None = None
+    """By default, as the protocol, the first that exists."""
     protocol: str | None = None
     seed: int | None = None
+    """Of sets that are built (:func:`spor_tasks.aspects.build.build`), as the next two."""
     restarts: int | None = None
     hide: tuple[str, ...] = ()
     search: bool = False
+    """Whether larger sets of systematicity are searched."""
     seconds: int | None = None
+    """The end of a search (:func:`spor_tasks.aspects.search.systematicity`), or so many rounds."""
     rounds: int | None = None
     sets: str | None = None
+    """A folder with sets that were built from the corpus already."""
 
 
 FEW_SAMPLES = 100
 """Test samples of systematicity of which fewer are worth a search."""
-
-
-_BUILDING = ("seed", "restarts", "hide", "search", "seconds", "rounds")
 
 
 class Answer(NamedTuple):
@@ -88,13 +86,32 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         SplitError: there are no such sets, strict sets of a folder break their rules, or the corpus
             is too small for them.
     """
-    if own_sets := _own_sets_of(request):
-        return own_sets
+    source = _source_of(request)
+    for setting in ("seed", "restarts", "hide", "search", "seconds", "rounds", "sets", "part"):
+        value = getattr(request, setting)
+        is_given = value is not None if setting == "seed" else bool(value)
+        if is_given and setting not in source.uses:
+            raise ConfigError(source.refusal, where=setting, remedy=f"Leave --{setting} out.")
+    return source.answer(request, progress)
+
+
+class _Source(NamedTuple):
+    """Where sets come from, and the settings that it uses; it refuses all others."""
+
+    answer: Callable[[Request, search.Progress | None], Answer]
+    uses: Collection[str]
+    refusal: str
+
+
+def _source_of(request: Request) -> _Source:
+    if load := _reader_of(request):
+        why = f"has no effect on sets of {request.aspect}"
+        return _Source(partial(_own_sets, load), {"part"}, why)
     if request.sets:
-        return _written(request, Path(request.sets))
+        return _Source(_written, {"sets", "part"}, "has no effect on sets that are built")
     if request.search:
-        return _searched(request, progress)
-    _refuse(request, "is a setting of a search", "seconds", "rounds")
+        uses = {"search", "seed", "seconds", "rounds"}
+        return _Source(_searched, uses, "a search does not use this setting")
     shipped = [
         spec.name
         for spec in named.available()
@@ -102,28 +119,17 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     ]
     if any(name.protocol == "published" for name in shipped):
         why = f"has no effect: the sets of {request.corpus} are the same for everyone"
-        _refuse(request, why, "seed", "restarts", "hide")
-        return _shipped(request)
+        return _Source(_shipped, {"part"}, why)
     is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
-    if is_default and request.part in {None, *(name.part for name in shipped)} and shipped:
-        return _shipped(request)
-    return _built(request)
+    is_shipped = shipped and request.part in {None, *(name.part for name in shipped)}
+    make = _shipped if is_default and is_shipped else _built
+    return _Source(make, {"seed", "restarts", "hide", "part"}, "is a setting of a search")
 
 
-def _refuse(request: Request, why: str, *settings: str) -> None:
-    for setting in settings:
-        value = getattr(request, setting)
-        if value or (value is not None and setting == "seed"):
-            raise ConfigError(why, where=setting, remedy=f"Leave --{setting} out.")
-
-
-def _own_sets_of(request: Request) -> Answer | None:
-    """Return sets of a file of the user's from a benchmark that reads such files, else None."""
-    load = _reader_of(request)
-    if load is None:
-        return None
-    why = f"has no effect on sets of {request.aspect}"
-    _refuse(request, why, *_BUILDING, "sets")
+def _own_sets(
+    load: Callable[..., SplitPair], request: Request, _: search.Progress | None
+) -> Answer:
+    """Return sets of a file of the user's, from a benchmark that reads such files."""
     pair = load(request.corpus, request.protocol, request.part)
     return Answer(pair, {"corpus_version": version_of(request), "settings": {}, "seed": None})
 
@@ -144,9 +150,9 @@ def version_of(request: Request) -> str:
     return f"sha256:{sha256}"
 
 
-def _written(request: Request, place: Path) -> Answer:
+def _written(request: Request, _: search.Progress | None) -> Answer:
     """Return the sets that ``spor data build`` wrote into a folder."""
-    _refuse(request, "has no effect on sets that are built", *_BUILDING)
+    place = Path(request.sets or "")
     pair, manifest = folder.read_sets(place), read_manifest(place, folder.MANIFEST)
     name = pair.name
     requested = (request.aspect, request.protocol or name.protocol, request.part or name.part)
@@ -187,14 +193,14 @@ def find(target: str) -> SplitPair:
     return folder.read_sets(Path(target))
 
 
-def _shipped(request: Request) -> Answer:
+def _shipped(request: Request, _: search.Progress | None) -> Answer:
     pair = named.load(request.aspect, request.corpus, request.protocol, request.part)
     if request.corpus in sources.SPOR.corpora:
         return Answer(pair, _facts())
     return Answer(pair, _facts(_read(request), seed=None if request.aspect == search.ASPECT else 0))
 
 
-def _built(request: Request) -> Answer:
+def _built(request: Request, _: search.Progress | None) -> Answer:
     corpus, seed = _read(request), request.seed or 0
     if request.protocol not in {None, "strict"}:
         fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.is_fixed)
@@ -219,7 +225,6 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
             where="search",
             remedy="Leave --search out.",
         )
-    _refuse(request, "a search does not use this setting", "restarts", "hide", "part")
     corpus, seed = _read(request), request.seed or 0
     result = search.systematicity(
         corpus.samples, seed, rounds=request.rounds, seconds=request.seconds, progress=progress
