@@ -16,8 +16,11 @@ from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompt, prompted
 
+Document: TypeAlias = Mapping[str, Any]
+"""A sample in lm-eval's form, with its prompts."""
+
 Documents: TypeAlias = list[dict[str, Any]]
-"""Samples as lm-eval's documents, with their prompts."""
+"""Those of many samples."""
 
 HELD_OUT = ("held_out", "held_out_twin")
 """The fields of a document with the texts that its sample, and its twin, lack."""
@@ -29,7 +32,7 @@ _choose = cache(kept.choose)  # the tasks of both arms have the same
 _match = cache(content.matching)
 
 
-def dataset(docs: Sequence[Mapping[str, Any]]) -> Dataset:
+def dataset(docs: Sequence[Document]) -> Dataset:
     """Return documents as lm-eval needs them; a field that some lack is None in those.
 
     `Dataset.from_list` would drop a field that the first one lacks.

@@ -5,7 +5,7 @@ lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 from lm_eval.api.filter import Filter
 from lm_eval.api.instance import Instance
@@ -19,8 +19,11 @@ from spor_tasks.text import filters
 
 PREFIX = "spor_"
 
-FilterList = Sequence[Mapping[str, Any]]
-"""A task's `filter_list`: chains of filters, each with its name."""
+Chain: TypeAlias = Mapping[str, Any]
+"""Filters, one after another, with a name."""
+
+FilterList: TypeAlias = Sequence[Chain]
+"""A task's `filter_list`."""
 
 WHOLE: FilterList = ({"name": "none", "filter": [{"function": "take_first"}]},)
 """What scores outputs whole, as lm-eval does where a task has no filters."""
@@ -47,7 +50,7 @@ def for_untuned(filter_list: FilterList) -> FilterList:
     first_line = f"{PREFIX}{filters.first_line.__name__}"
     place = filters.UNTUNED.index(filters.first_line.__name__)
 
-    def extended(steps: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    def extended(steps: FilterList) -> FilterList:
         present = [step["function"] for step in steps]
         if first_line not in present:
             return steps
@@ -61,13 +64,13 @@ def for_untuned(filter_list: FilterList) -> FilterList:
     return [{**chain, "filter": extended(chain["filter"])} for chain in filter_list]
 
 
-def names(chain: Mapping[str, Any]) -> tuple[str, ...]:
+def names(chain: Chain) -> tuple[str, ...]:
     """Return the names of the filters of a chain, of ours without :data:`PREFIX`."""
     functions = (step["function"] for step in chain["filter"])
     return tuple(getattr(each, "__name__", str(each)).removeprefix(PREFIX) for each in functions)
 
 
-def filtered(task: str, chain: Mapping[str, Any], requests: Sequence[Instance]) -> list[str]:
+def filtered(task: str, chain: Chain, requests: Sequence[Instance]) -> list[str]:
     """Return what a chain of filters leaves of the first output for each request, and store it.
 
     Raises:

@@ -102,7 +102,7 @@ def keep_folder_names_short() -> None:
 
 
 def request(
-    doc: Mapping[str, Any], prompt: str, settings: Mapping[str, Any], number: int, task: str = ""
+    doc: Mapping[str, Any], prompt: str, settings: Mapping[str, object], number: int, task: str = ""
 ) -> Instance:
     """Return a request to generate a text, the one of this number of a task."""
     place = {"task_name": task, "doc_id": number} if IS_NEW else {"metadata": (task, number, 1)}

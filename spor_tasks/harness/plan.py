@@ -25,15 +25,37 @@ from spor_tasks.results.facts import Adapter
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that an evaluation may add to the metadata of tasks."""
 
-    prompt_style: Any = None
-    fewshot_arm: Any = None
-    baseline_arm: Any = None
-    split: Any = None
+    prompt_style: object = None
+    """Causal or seq2seq if the model's files are not on this machine; or instruction.
+
+    The last is for a model that was not tuned on the paper's prompts.
+    """
+    fewshot_arm: object = None
+    """The arm that demonstrations are drawn from, by default the first.
+
+    A task with an ``icl_arm`` shows that.
+    """
+    baseline_arm: object = None
+    """The arm that a baseline uses as its training set: an argument of ``spor-baseline``."""
+    split: object = None
+    """The split that answers are read under, where the adapter does not name it."""
     allow_split_mismatch: bool = False
+    """Evaluate an adapter that was trained on other sets."""
     held_out_reference: bool = False
+    """Remove the first reference from each sample, and leave out samples without another.
+
+    So a human text can be scored like an output.
+    """
     limit_evenly: bool = False
-    judges: Mapping[str, Any] = {}
-    """Those of metrics by a model, whose names begin with one of its prefixes."""
+    """Take the samples of ``--limit`` from the whole test set, evenly spaced.
+
+    Neighbours are of equal size or share entities, so the first are no fair part of it.
+    """
+    judges: Mapping[str, object] = {}
+    """Settings of metrics by a model, such as ``facts_model`` or ``sp_ranker``.
+
+    Tasks that report their scores then give them (:data:`spor_tasks.metrics.learned.LOADERS`).
+    """
 
 
 class Metadata(msgspec.Struct, frozen=True, kw_only=True):

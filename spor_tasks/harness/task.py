@@ -5,7 +5,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -20,13 +20,8 @@ from spor_tasks.core.digests import split_digest
 from spor_tasks.core.removed import why_removed
 from spor_tasks.core.sample import Split
 from spor_tasks.harness import adapt, documents, filters, host, task_files
-from spor_tasks.harness.plan import (
-    arm_digest,
-    check_shots,
-    hint,
-    read,
-    resolve,
-)
+from spor_tasks.harness.documents import Document
+from spor_tasks.harness.plan import arm_digest, check_shots, hint, read, resolve
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics.scores import metrics_for
 from spor_tasks.models import answers, backends, checkpoints
@@ -57,25 +52,7 @@ class SporTask(host.HostTask):
     set's digest. With ``icl_arm`` each prompt shows at most ``num_fewshot`` demonstrations of this
     arm, chosen for its sample, and the documents are the samples that every arm can cover. Tasks
     with splits choose them too, where ``num_fewshot`` asks for some; other tasks draw them.
-    The metadata of an evaluation may add:
-
-    - ``prompt_style``: ``causal`` or ``seq2seq`` if the model's files are not on this machine, or
-      ``instruction`` for a model that was not tuned on the paper's prompts;
-    - ``fewshot_arm``: the arm that demonstrations are drawn from, by default the first; a task with
-      an ``icl_arm`` shows that;
-    - ``split``: the split that answers are read under, where the adapter does not name it;
-    - ``allow_split_mismatch=true``: evaluate an adapter that was trained on other sets;
-    - ``held_out_reference=true``: remove the first reference from each sample, and leave out
-      samples without another, so that a human text can be scored like an output;
-    - ``limit_evenly=true``: take the samples of ``--limit`` from the whole test set, evenly spaced;
-      neighbours are of equal size or share entities, so the first are no fair part of it;
-    - ``facts_model``, ``nli_model``, ``bleurt_model``: a classifier on the disk or the hub; tasks
-      that report ``facts``, ``nli_acc`` or ``bleurt`` then score it. ``_label``,
-      ``_device`` and ``_batch_size`` in place of ``_model`` are as in
-      :mod:`spor_tasks.metrics.judges.judges`;
-    - ``sp_ranker=lexical``: tasks that report ``sp_acc`` then score it.
-
-    The model's argument ``baseline_arm`` names the arm that a baseline uses as its training set.
+    An evaluation may add :class:`~spor_tasks.harness.plan.Settings`.
 
     The filters in the task's file cut each output before it is scored. For a model that is given
     demonstrations, instructions or a chat template, reasoning and preambles are cut off as well
@@ -95,6 +72,7 @@ class SporTask(host.HostTask):
     _thinking: bool | None = None  # of the chat template; None without one
     _chat: Chat | None = None
     _failures: Mapping[str, int] = MappingProxyType({})  # requests without an answer, by the reason
+    _answered: Sequence[Sequence[Instance]] = ()  # the requests of each sample, in their order
     _found: Sequence[Sequence[Any]] = ()  # what each chain of filters left of the outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -105,7 +83,7 @@ class SporTask(host.HostTask):
         if why_removed(config["task"]):  # in a task file of an older release
             raise task_files.unknown(config["task"])
         metadata = dict(config["metadata"])
-        self._read = known = read(metadata)
+        self._asked = known = read(metadata)
         self._plan = plan = resolve(known)
         metadata.pop(backends.MODEL_TYPE, None)
         self._is_checked = known.model.model_type is not None  # by `spor eval`, with its hints
@@ -186,7 +164,7 @@ class SporTask(host.HostTask):
         check_shots(plan, number)
         if self._chooses and plan.fewshot_arm:
             docs = documents.with_demonstrations(plan.pair, plan.fewshot_arm, number, *asked)
-        elif self._read.settings.held_out_reference:
+        elif self._asked.settings.held_out_reference:
             docs = documents.without_first_references(plan.pair.test, *asked)
         else:
             docs = documents.from_samples(plan.pair.test, *asked)
@@ -204,7 +182,7 @@ class SporTask(host.HostTask):
     def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:
         """Yield numbered documents; with ``limit_evenly`` a limit spreads over all of them."""
         count = len(self.eval_docs)
-        if limit and limit < count and self._read.settings.limit_evenly:
+        if limit and limit < count and self._asked.settings.limit_evenly:
             kwargs["samples"] = [number * count // limit for number in range(limit)]
         yield from super().doc_iterator(limit=limit, **kwargs)
 
@@ -216,13 +194,7 @@ class SporTask(host.HostTask):
         super().set_fewshot_seed(seed)
         self._fewshot_seed = seed
 
-    def fewshot_context(
-        self,
-        doc: Mapping[str, Any],
-        num_fewshot: int,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
+    def fewshot_context(self, doc: Document, num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
         """Return the context of the document's prompt, or a list of those of several prompts.
 
         All have the same demonstrations; those before a twin are exchanged as it is.
@@ -256,12 +228,7 @@ class SporTask(host.HostTask):
 
     # --- Requests ---------------------------------------------------------------------------------
 
-    def construct_requests(
-        self,
-        doc: Mapping[str, Any],
-        ctx: object,
-        **kwargs: Any,
-    ) -> list[Instance]:
+    def construct_requests(self, doc: Document, ctx: object, **kwargs: Any) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
         contexts = ctx if isinstance(ctx, list) else [ctx]
         requests = [self.request(doc, each, idx, **kwargs) for idx, each in enumerate(contexts)]
@@ -282,9 +249,9 @@ class SporTask(host.HostTask):
                 request.filters = filters.names(self.config.filter_list[0])
         return requests
 
-    def _generation(self) -> dict[str, Any]:
+    def _generation(self) -> backends.Decoding:
         """Return all settings that decide what is generated."""
-        own = checkpoints.generation_config(self._read.model)
+        own = checkpoints.generation_config(self._asked.model)
         stated = self.config.generation_kwargs or {}
         return backends.resolved_generation(self._backend, stated, own)
 
@@ -292,7 +259,7 @@ class SporTask(host.HostTask):
         """Build the requests; a chat template is asked for answers without reasoning."""
         stated = self.config.generation_kwargs or {}
         if not self._is_checked:
-            advice = hint(self._plan, self._read, self.config.num_fewshot)
+            advice = hint(self._plan, self._asked, self.config.num_fewshot)
             if advice and not self._tokens:
                 _log.warning(advice)
             for note in self._notes:
@@ -322,9 +289,13 @@ class SporTask(host.HostTask):
 
     def apply_filters(self) -> list[Instance]:
         """Filter the outputs of all requests; those of likelihoods have nothing to cut."""
-        requests = [request for of_sample in self._by_sample() for request in of_sample]
+        grouped: dict[str, list[Instance]] = defaultdict(list)
+        for request in sorted(self._instances, key=lambda request: request.idx):
+            grouped[request.doc["id"]].append(request)
+        self._answered = list(grouped.values())
+        requests = list(chain.from_iterable(self._answered))
         if self._tokens:
-            texts = [text for each in self._by_sample() for text in sample_of(each[0].doc).texts]
+            texts = chain.from_iterable(sample_of(of[0].doc).texts for of in self._answered)
             self._found = [self._tokens.likelihoods(requests, texts, self._style)]
         else:
             task, chains = self.config.task, self.config.filter_list
@@ -334,23 +305,19 @@ class SporTask(host.HostTask):
                 _log.warning(
                     "%s: the server failed to answer %d of %d requests, which are scored as they "
                     "are: %s",
-                    *(task, failed, len(requests), json.dumps(self._failures)),
+                    task,
+                    failed,
+                    len(requests),
+                    json.dumps(self._failures),
                 )
         self._measured.clear()
         return list(self._instances)
 
-    def _by_sample(self) -> list[list[Instance]]:
-        grouped: dict[str, list[Instance]] = defaultdict(list)
-        for request in sorted(self._instances, key=lambda request: request.idx):
-            grouped[request.doc["id"]].append(request)
-        return list(grouped.values())
-
     def _measure(self) -> None:
         """Measure what every chain of filters left of all answers together, which is faster."""
-        requests = self._by_sample()
-        samples = [sample_of(first.doc) for first, *_ in requests]
-        for answered in map(iter, self._found):
-            outputs = [tuple(islice(answered, len(of_sample))) for of_sample in requests]
+        samples = [sample_of(first.doc) for first, *_ in self._answered]
+        for found in map(iter, self._found):
+            outputs = [tuple(islice(found, len(requests))) for requests in self._answered]
             measured = adapt.measured(self._metrics, self._scores, samples, outputs)
             for sample, texts, (values, details) in zip(samples, outputs, measured, strict=True):
                 tokens = {"tokens": [text.tokens for text in texts]} if self._tokens else {}
@@ -383,7 +350,7 @@ class SporTask(host.HostTask):
         )
         facts = changed(
             facts,
-            generation=self._generation(),
+            generation=dict(self._generation()),
             failures=dict(self._failures),
             likelihood=self._tokens and self._tokens.facts,
         )

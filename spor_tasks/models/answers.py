@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache, partialmethod
-from typing import Any
+from typing import Any, TypeAlias
 
 from lm_eval.api.instance import Instance
 
 from spor_tasks.core.visible import visible
 
 _log = logging.getLogger(__name__)
+
+Choice: TypeAlias = Mapping[str, Any]
+"""One of the texts that a server sends, as its API describes it."""
 
 # With these a text is whole, or as long as it may be.
 _WHOLE = frozenset(("stop", "eos", "eos_token", "stop_sequence", "end_turn"))
@@ -85,7 +88,7 @@ def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:
         (outputs,) = outputs
     choices: Any = outputs.get("choices") if isinstance(outputs, dict) else None
     has_choices = isinstance(choices, list) and not outputs.get("error")
-    of_prompt: dict[int, Mapping[str, Any]] = {}
+    of_prompt: dict[int, Choice] = {}
     for number, choice in enumerate(choices if has_choices else ()):
         if isinstance(choice, dict):
             index = choice.get("index")
@@ -117,19 +120,19 @@ def _texts_of_anthropic(model: Any, outputs: Any, **_: object) -> list[str]:
     return _texts(model, _of_chat, outputs)
 
 
-def _of_chat(choice: Mapping[str, Any]) -> tuple[object, str | None]:
+def _of_chat(choice: Choice) -> tuple[object, str | None]:
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
     text = message.get("content")
     return text, "refusal" if message.get("refusal") else _fault(choice, text)
 
 
-def _of_completion(choice: Mapping[str, Any]) -> tuple[object, str | None]:
+def _of_completion(choice: Choice) -> tuple[object, str | None]:
     text = choice.get("text")
     return text, _fault(choice, text)
 
 
-def _fault(choice: Mapping[str, Any], text: object) -> str | None:
+def _fault(choice: Choice, text: object) -> str | None:
     """Return why the text of a choice is not a whole answer; None if it is."""
     reason = choice.get("finish_reason")
     reason = (reason.lower() or None) if isinstance(reason, str) else None

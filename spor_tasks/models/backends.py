@@ -6,9 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata as packages
-from typing import Any
+from typing import Any, TypeAlias
 
 from spor_tasks.core.errors import ConfigError
+
+Decoding: TypeAlias = Mapping[str, Any]
+"""Settings of generation, by lm-eval's and transformers' names."""
 
 BEAM_REQUESTS = "spor_beam_search"
 """The method of a model that takes requests for beams, which only `spor-hf` has.
@@ -115,7 +118,7 @@ _PACKAGES = (
 )
 
 
-def check_decoding(task: str, decoding: Mapping[str, Any], model: Backend) -> None:
+def check_decoding(task: str, decoding: Decoding, model: Backend) -> None:
     """Refuse beams, and ends that are kept, for a model that has neither.
 
     Raises:
@@ -135,7 +138,7 @@ def check_decoding(task: str, decoding: Mapping[str, Any], model: Backend) -> No
             )
 
 
-def known_to(model: Backend, decoding: Mapping[str, Any]) -> dict[str, Any]:
+def known_to(model: Backend, decoding: Decoding) -> Decoding:
     """Return the settings of a task that a model understands."""
     unknown = (
         *(() if model.on_transformers else _TRANSFORMERS_ONLY),
@@ -144,9 +147,7 @@ def known_to(model: Backend, decoding: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in decoding.items() if key not in unknown}
 
 
-def resolved_generation(
-    model: Backend, decoding: Mapping[str, Any], own: Mapping[str, Any]
-) -> dict[str, Any]:
+def resolved_generation(model: Backend, decoding: Decoding, own: Decoding) -> Decoding:
     """Return all settings that decide what is generated: a task's, then the checkpoint's ``own``.
 
     The defaults of a server are not known here.
@@ -156,9 +157,8 @@ def resolved_generation(
         return understood
     acting = TOKEN_IDS if model.has_beams else own.keys()
     without_effect = () if understood.get("do_sample") else _SAMPLING
-    return {
-        key: own[key] for key in own if key in acting and key not in without_effect
-    } | understood
+    kept = {key: own[key] for key in own if key in acting and key not in without_effect}
+    return {**kept, **understood}
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.foreign import in_words
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights, find_folder
+from spor_tasks.models.backends import Decoding
 from spor_tasks.prompts.styles import PROMPT_STYLES, PromptStyle
 from spor_tasks.results.facts import Adapter
 
@@ -208,7 +209,7 @@ def has_chat_template(model: Checkpoint) -> bool | None:
     return "chat_template" in settings or any(folder.glob("chat_template*"))
 
 
-def generation_config(model: Checkpoint) -> dict[str, Any]:
+def generation_config(model: Checkpoint) -> Decoding:
     """Return the settings in the base's ``generation_config.json``; empty if it is not here.
 
     Raises:

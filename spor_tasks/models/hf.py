@@ -10,7 +10,7 @@ import copy
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.models import checkpoints, whole
 from spor_tasks.models import quantization as reduction
 from spor_tasks.models.apart import ReadsApart
-from spor_tasks.models.backends import KEEPS_END
+from spor_tasks.models.backends import KEEPS_END, Decoding
 from spor_tasks.models.coded import CodedModel, load
 from spor_tasks.models.generation import (
     Seeded,
@@ -243,13 +243,13 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             prompt = self._model.encode(context.rstrip())
         return prompt, text
 
-    def _is_ended(self, text: str, settings: Mapping[str, Any]) -> bool:
+    def _is_ended(self, text: str, settings: Decoding) -> bool:
         return len(self.tok_encode(text, add_special_tokens=False)) < self._most_new(settings)
 
-    def _most_new(self, settings: Mapping[str, Any]) -> int:
+    def _most_new(self, settings: Decoding) -> int:
         return int(normalize_gen_kwargs(dict(settings), self.max_gen_toks)["max_gen_toks"])
 
-    def _room(self, settings: Mapping[str, Any]) -> int:
+    def _room(self, settings: Decoding) -> int:
         """Return how many tokens of a prompt the model sees."""
         longest: int = self.max_length
         if self.backend == "seq2seq":
