@@ -17,7 +17,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import is_folder, read_text
 from spor_tasks.core.folders import recover
 from training import shipped
-from training.objectives import OBJECTIVES
+from training.registry import OBJECTIVES
 from training.settings import (
     CLOSED,
     Count,

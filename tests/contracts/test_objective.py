@@ -13,10 +13,10 @@ from tests.training.losses import without_dropout
 from training.bases import load_base
 from training.batches import load_batch
 from training.config import ModelConfig, OptimizationConfig
-from training.objectives import OBJECTIVES
 from training.objectives.adversarial import false_pair
 from training.objectives.base import Material
 from training.objectives.likelihood import find_objective
+from training.registry import OBJECTIVES
 from training.state import Training
 
 torch.set_num_threads(1)  # for models this small, threads cost more than they bring

@@ -1,7 +1,7 @@
 """The likelihood of every reference, given the prompt: the paper's objective.
 
 Every other objective is a class derived from :class:`Likelihood`. It may replace ``pairs``,
-``loss``, ``steps`` and ``step``; a line of :data:`training.objectives.OBJECTIVES` or an entry point
+``loss``, ``steps`` and ``step``; a line of :mod:`training.registry` or an entry point
 names it.
 """
 
@@ -17,8 +17,8 @@ from training import processes
 from training.batches import Batch, Model, target_loss
 from training.data import TrainingPair
 from training.encoding import Step, plan_steps
-from training.objectives import OBJECTIVES
 from training.objectives.base import Material, backpropagate
+from training.registry import OBJECTIVES
 from training.settings import CLOSED
 from training.state import Training
 
