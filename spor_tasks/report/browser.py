@@ -9,11 +9,10 @@ import base64
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
-from msgspec import to_builtins
+from msgspec import Struct, to_builtins
 
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.errors import ResultError
@@ -31,16 +30,59 @@ SIZE = 1000
 _BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
 
 
-@dataclass(frozen=True, slots=True)
-class Browser:
+class Traits(Struct, frozen=True):
+    """The facts of a sample that filters compare."""
+
+    category: str | None
+    units: int
+    predicate: tuple[str, ...]
+    """The predicates of its triples, or the attributes."""
+
+
+class Facets(Struct, frozen=True):
+    """The facts of a run that filters compare."""
+
+    test: str
+    model: str
+    prompt: str
+    arm: str
+    seed: str | None
+
+
+class RunOutcomes(Struct, frozen=True):
+    """The outcomes of a run: of each sample its number, its headline and its faults."""
+
+    name: str
+    facets: Facets
+    samples: list[int]
+    scores: list[float | None]
+    """None is a sample without a verdict."""
+    faults: list[int | None]
+    """Bits of the faults; None is a text that was given."""
+    faultless: str
+    """The label of a sample without faults."""
+    chunks: list[int]
+
+
+class TestOutcomes(Struct, frozen=True):
+    """A test set, the traits of its samples, and its runs."""
+
+    title: str
+    metric: str
+    arms: tuple[str, ...]
+    traits: list[Traits]
+    chunks: list[int]
+    runs: list[RunOutcomes]
+
+
+class Browser(NamedTuple):
     """The packed samples, in no chunk if there are none.
 
-    ``outcomes`` is the index of them, without the texts: test sets, with traits of their samples,
-    and with their runs. A run has facets, and the number, headline and faults of each sample.
+    ``outcomes`` is the index of them, without the texts.
     """
 
     chunks: tuple[str, ...]
-    outcomes: tuple[Mapping[str, Any], ...]
+    outcomes: tuple[TestOutcomes, ...]
     problems: tuple[Problem, ...]
 
 
@@ -64,12 +106,12 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     chunks = [""]  # the index, which is known last
     problems: list[Problem] = []
     packed = [_test(group, chunks, problems) for group in groups.values()]
-    tests = tuple(test for test in packed if test["traits"])  # a damaged file may have no sample
+    tests = tuple(test for test in packed if test.traits)  # a damaged file may have no sample
     index = {
         "size": SIZE,
         "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
         "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
-        "tests": tests,
+        "tests": to_builtins(tests),
     }
     chunks[0] = _packed(_json(index))
     return Browser(tuple(chunks) if tests else (), tests, tuple(problems))
@@ -79,95 +121,89 @@ def browse(files: Iterable[SampleFile]) -> Browser:
 
 
 class _Sample(NamedTuple):
-    """A sample: the traits that filters compare, its prompts, and its packed form."""
+    """A sample, as the first run has it: its traits, its prompts, and its packed form."""
 
-    traits: dict[str, Any]
+    traits: Traits
     inputs: tuple[str, ...]
     packed: str
 
     @classmethod
     def of(cls, record: Record) -> Self:
-        """Return the sample of a record, with its category and its predicates or attributes."""
+        """Return the sample of a record."""
         sample, inputs = record.sample, record.inputs
         names = (
             unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
         )
-        traits = {
-            "category": category_of(sample),
-            "units": len(sample.units),
-            "predicate": tuple(dict.fromkeys(names)),
-        }
+        traits = Traits(category_of(sample), len(sample.units), tuple(dict.fromkeys(names)))
         own, *twins = sample_views(sample)
         row = {**to_builtins(own), "twins": to_builtins(twins), "inputs": inputs}
         return cls(traits, inputs, _json(row))
 
 
-def _test(
-    files: Sequence[SampleFile], chunks: list[str], problems: list[Problem]
-) -> dict[str, Any]:
+def _test(files: Sequence[SampleFile], chunks: list[str], problems: list[Problem]) -> TestOutcomes:
     """Pack the runs of one test set, then its samples; return its entry in the index."""
-    samples: dict[str, _Sample] = {}  # by id, as the first run has it
+    samples: dict[str, _Sample] = {}  # by id
     runs, copies = [], Counter[tuple[str, str]]()
     for file in files:
-        run = file.run
-        seed = None if run.seed is None else str(run.seed)
-        prompt = prompt_in_words(run.signature)
+        run, prompt = file.run, prompt_in_words(file.run.signature)
         name = run_name(run) if prompt == PLAIN else f"{run_name(run)}, {prompt}"
         copies[run.model, name] += 1
-        copy = copies[run.model, name]
-        runs.append(
-            {
-                "name": name if copy == 1 else f"{name} ({copy})",
-                "facets": {
-                    "test": full_title(run),
-                    "model": run.model,
-                    "prompt": prompt,
-                    "arm": run.arm or AS_IS,
-                    "seed": seed,
-                },
-                **_outcomes(file, samples, chunks, problems),
-            }
-        )
+        if (copy := copies[run.model, name]) > 1:
+            name = f"{name} ({copy})"
+        runs.append(_run(file, name, samples, chunks, problems))
     first = files[0].run
-    return {
-        "title": full_title(first),
-        "metric": first.spec.headline,
-        "arms": first.spec.arms,
-        "traits": [sample.traits for sample in samples.values()],
-        "chunks": _pack([sample.packed for sample in samples.values()], chunks),
-        "runs": runs,
-    }
+    return TestOutcomes(
+        title=full_title(first),
+        metric=first.spec.headline,
+        arms=first.spec.arms,
+        traits=[sample.traits for sample in samples.values()],
+        chunks=_pack([sample.packed for sample in samples.values()], chunks),
+        runs=runs,
+    )
 
 
-def _outcomes(
-    file: SampleFile, samples: dict[str, _Sample], chunks: list[str], problems: list[Problem]
-) -> dict[str, Any]:
-    """Pack the outcomes of a run; add its samples that are new, and the damage of its file.
-
-    A sample has its number, its headline, None for no verdict, and its faults as bits, None of a
-    text that was given. A sample without faults is labelled ``faultless``.
-    """
-    numbers = {name: number for number, name in enumerate(samples)}
+def _run(
+    file: SampleFile,
+    name: str,
+    samples: dict[str, _Sample],
+    chunks: list[str],
+    problems: list[Problem],
+) -> RunOutcomes:
+    """Pack the outcomes of a run; add its samples that are new, and the damage of its file."""
+    numbers = {key: number for number, key in enumerate(samples)}
+    own: list[tuple[int, float | None, int | None]] = []
     packed, faultless = [], ""
-    own: dict[str, list[Any]] = {"samples": [], "scores": [], "faults": []}
     try:
         for record in file.records():
-            name = record.sample.id
-            if name not in samples:
-                numbers[name] = len(samples)
-                samples[name] = _Sample.of(record)
+            key = record.sample.id
+            if key not in samples:
+                numbers[key] = len(samples)
+                samples[key] = _Sample.of(record)
             view = view_of(record)
             faults = None if view.faults is None else sum(_BITS[fault] for fault in view.faults)
-            changed = {} if record.inputs == samples[name].inputs else {"inputs": record.inputs}
-            own["samples"].append(numbers[name])
-            own["scores"].append(view.scores.get(record.run.spec.headline))
-            own["faults"].append(faults)
+            changed = {} if record.inputs == samples[key].inputs else {"inputs": record.inputs}
+            own.append((numbers[key], view.scores.get(record.run.spec.headline), faults))
             packed.append(_json(to_builtins(view) | changed))
             faultless = max(faultless, view.faultless)
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         problems.append(Problem("samples", error.where or str(file.path), what))
-    return {**own, "faultless": faultless, "chunks": _pack(packed, chunks)}
+    run = file.run
+    return RunOutcomes(
+        name=name,
+        facets=Facets(
+            test=full_title(run),
+            model=run.model,
+            prompt=prompt_in_words(run.signature),
+            arm=run.arm or AS_IS,
+            seed=None if run.seed is None else str(run.seed),
+        ),
+        samples=[number for number, _, _ in own],
+        scores=[score for _, score, _ in own],
+        faults=[faults for _, _, faults in own],
+        faultless=faultless,
+        chunks=_pack(packed, chunks),
+    )
 
 
 def _pack(rows: Sequence[str], chunks: list[str]) -> list[int]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spor_tasks.report.browser import TestOutcomes
 from spor_tasks.report.document import html_text
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.grid import section_title
@@ -89,7 +90,7 @@ class _Row(NamedTuple):
     text: str = ""
 
 
-def draw(rows: Sequence[Comparison], outcomes: Sequence[Mapping[str, Any]]) -> tuple[Plot, ...]:
+def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[Plot, ...]:
     """Return the plots of rows of tables that are not empty.
 
     ``outcomes`` are those of :class:`~spor_tasks.report.browser.Browser`.
@@ -330,18 +331,18 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
 
 
 def _groups(
-    tests: Iterable[Mapping[str, Any]], trait: str, scores: Mapping[str, ScoreFacts]
+    tests: Iterable[TestOutcomes], trait: str, scores: Mapping[str, ScoreFacts]
 ) -> Iterator[_Row]:
     """Yield a row for each value of a trait, of each task and model that has several values.
 
     Scores are headlines from 0 to 100 that are means over samples.
     """
     for test in tests:
-        score, looks = scores.get(test["metric"]), dict(zip(test["arms"], _LOOKS, strict=False))
+        score, looks = scores.get(test.metric), dict(zip(test.arms, _LOOKS, strict=False))
         if not (score and score.is_percentage and score.totals == "mean"):
             continue
         for model, groups in _by_group(test, trait).items():
-            title = " · ".join((_short(model), test["title"], score.label))
+            title = " · ".join((_short(model), test.title, score.label))
             rows = []
             for group, arms in sorted(groups.items()):
                 points = []
@@ -355,17 +356,17 @@ def _groups(
             yield from rows if len(rows) > 1 else ()
 
 
-def _by_group(test: Mapping[str, Any], trait: str) -> dict[str, dict[Any, dict[str, list[float]]]]:
+def _by_group(test: TestOutcomes, trait: str) -> dict[str, dict[Any, dict[str, list[float]]]]:
     """Return by model, by group and by arm the mean of each sample's scores over runs."""
     scores: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    for run in test["runs"]:
-        model, arm = run["facets"]["model"], run["facets"]["arm"]
-        for sample, score in zip(run["samples"], run["scores"], strict=True):
+    for run in test.runs:
+        model, arm = run.facets.model, run.facets.arm
+        for sample, score in zip(run.samples, run.scores, strict=True):
             if score is not None:
                 scores[model, arm, sample].append(score)
     means: dict[str, dict[Any, dict[str, list[float]]]] = {}
     for (model, arm, sample), of_sample in sorted(scores.items()):
-        group = test["traits"][sample][trait]
+        group = getattr(test.traits[sample], trait)
         if group is not None:
             arms = means.setdefault(model, {}).setdefault(group, {})
             arms.setdefault(arm, []).append(fmean(of_sample))
