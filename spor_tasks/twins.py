@@ -2,7 +2,7 @@
 
 Each corpus ships a file of patches, which `docs/generators/twins.py` made. A patch
 ``[start, end, new]`` replaces a range of characters, and a SHA-256 says of which entity or text. So
-the files have invented words alone, and nothing of the corpora.
+the files have invented words alone, and nothing of the corpora: docs/decisions/twins.md.
 """
 
 import hashlib

@@ -104,6 +104,15 @@ def test_paths_of_the_repository_that_pages_name_are_there(page):
     assert [name for name in named if not (REPOSITORY / name).exists()] == []
 
 
+def test_every_decision_is_listed_and_addresses_in_the_code_are_right():
+    decisions = {page.name for page in (REPOSITORY / "docs" / "decisions").glob("*.md")}
+    index = (REPOSITORY / "docs" / "decisions" / "README.md").read_text("utf-8")
+    assert {*re.findall(r"\((\S+\.md)\)", index), "README.md"} == decisions
+    code = [*REPOSITORY.glob("spor_tasks/**/*.py"), *REPOSITORY.glob("training/**/*.py")]
+    texts = "".join(path.read_text("utf-8") for path in code)
+    assert {*re.findall(r"docs/decisions/([\w-]+\.md)", texts)} <= decisions
+
+
 def test_faults_of_a_page_are_found(tmp_path):
     hard = ["What a page is.", "Given to a reader.", "It is told.", " ".join(["word"] * 26) + "."]
     good = (

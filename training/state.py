@@ -1,4 +1,7 @@
-"""The state of a run: its weights and losses, the file to resume from, and the facts it leaves."""
+"""The state of a training: weights, losses, the file to resume from, and the facts it leaves.
+
+When one may continue: docs/decisions/resume.md.
+"""
 
 import io
 import logging

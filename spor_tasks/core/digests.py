@@ -1,4 +1,4 @@
-"""SHA-256 digests of samples, texts and files."""
+"""SHA-256 digests of samples, texts and files: docs/decisions/digests.md says of what, and why."""
 
 import hashlib
 from collections.abc import Iterable

@@ -2,6 +2,7 @@
 
 The published score (Chen et al., ACL 2020, section 3 and parse_programs.py) links an output to the
 table, and searches for all programs that it may mean. A ranker chooses among their verdicts.
+How far it compares: docs/decisions/sp-acc.md.
 """
 
 from collections.abc import Sequence

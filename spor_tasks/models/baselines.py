@@ -1,7 +1,6 @@
 """Baselines without a model: what copying, retrieval and human texts score by every metric.
 
-If a baseline reaches a score, or has a gap between arms, the same score or gap of a model is not
-evidence of its ability.
+Why: docs/decisions/floors.md.
 """
 
 from collections import Counter, defaultdict

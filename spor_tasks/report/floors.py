@@ -1,7 +1,7 @@
 """Floors: what needs no model, scored on the samples that were logged.
 
-A score that copied inputs or human texts reach as well is no evidence of a model's ability. The
-scores of models as judges, and of searches for programs, are left out: they take minutes.
+Why: docs/decisions/floors.md. The scores of models as judges, and of searches for programs, are
+left out: they take minutes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

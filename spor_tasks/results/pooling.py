@@ -1,8 +1,7 @@
 """The splits of a protocol as one run, of the samples of all splits together.
 
-The published evaluation of CompMCTG scores all texts together, so a score of the concatenated
-samples is the published one, a gap included. A system that was read under all splits at once has
-such a score already.
+Why: docs/decisions/pooled-splits.md. A system that was read under all splits at once has such a
+score already.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The filters of an output before it is scored, each by the name that settings give it.
 
 A filter maps a text to a part of it that is in one piece, which may be the whole text or nothing.
-Only ``logicnlg_published`` also changes blanks in it.
+Only ``logicnlg_published`` also changes blanks in it. Why so: docs/decisions/first-line.md.
 """
 
 import re

@@ -7,8 +7,7 @@ left, and every set of rows was used. Each step applies one more operator to eac
 made by the same operations are one.
 
 The published search stops after a step if it has more than 100 programs, or 30 seconds have passed.
-Here the limit that counts is a number of states, the same on every machine; the time limit is for
-what no count foresees, and a search that it stopped says so.
+Here the limit that counts is a number of states: docs/decisions/sp-acc.md.
 """
 
 from time import monotonic
