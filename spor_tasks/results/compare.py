@@ -18,7 +18,7 @@ from spor_tasks.results.logged import AllLogged, same_samples
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
-from spor_tasks.results.systems import Facts, merged_facts, named_rows, separations, systems_of
+from spor_tasks.results.systems import Agreed, merged_facts, named_rows, separations, systems_of
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""
@@ -278,7 +278,7 @@ def _by_arm(results: Sequence[Run], merged: frozenset[str]) -> tuple[_Arms, tupl
     """Return the results by arm, one for each seed, and the problems with several results."""
     arms = {arm: _Runs() for arm in (None, *results[0].spec.arms)}
     problems = list[Problem]()
-    same: dict[tuple[str | None, int | None, Facts], list[Run]] = defaultdict(list)
+    same: dict[tuple[str | None, int | None, Agreed], list[Run]] = defaultdict(list)
     for result in results:
         facts = {key: value for key, value in result.facts.items() if key in merged}
         same[result.arm, result.seed, tuple(sorted(facts.items()))].append(result)

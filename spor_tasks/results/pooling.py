@@ -35,7 +35,9 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
             splits = sorted({split for by_split in seeds for split in by_split})
             complete = [by_split for by_split in seeds if len(by_split) == len(splits)]
             if not complete:
-                problems.append(_incomplete(next(iter(seeds[0].values()))))
+                example = next(iter(seeds[0].values()))
+                what = "no training seed has all these splits, so they are not put together"
+                problems.append(Problem("incomplete", f"{example.model}: {example.task}", what))
             notes = []
             if len(splits) < number:
                 notes.append(f"{len(splits)} of {number} splits")
@@ -43,15 +45,9 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
                 notes.append("some splits were trained with more seeds")
             for by_split in complete:
                 parts = {split: by_split[split] for split in splits}
-                known = {split: logged[run.id] for split, run in parts.items() if run.id in logged}
-                whole = (
-                    Logged.joined(known, next(iter(parts.values())).spec)
-                    if len(known) == len(parts)
-                    else None
-                )
-                run = _joined(parts, whole, notes)
+                run, samples = _joined(parts, logged, notes)
                 runs.append(run)
-                of_runs |= {run.id: whole} if whole else {}
+                of_runs |= {run.id: samples} if samples else {}
         wholes = [run for run in of_protocol if run.part is None]
         runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
         of_runs |= {run.id: logged[run.id] for run in wholes if run.id in logged}
@@ -75,7 +71,7 @@ def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
             }
             for by_split in seeds.values()
         ]
-        if some := list(filter(None, unequivocal)):
+        if some := [by_split for by_split in unequivocal if by_split]:
             yield some
 
 
@@ -83,9 +79,13 @@ def _shared(result: Run) -> Mapping[str, str]:
     return {fact: value for fact, value in result.signature.items() if fact not in _OF_SPLIT}
 
 
-def _joined(parts: Mapping[str, Run], whole: Logged | None, notes: Sequence[str]) -> Run:
-    """Return one run of the samples of all splits."""
+def _joined(
+    parts: Mapping[str, Run], logged: AllLogged, notes: Sequence[str]
+) -> tuple[Run, Logged | None]:
+    """Return one run of the samples of all splits, and these, if all splits logged them."""
     first = next(iter(parts.values()))
+    known = {split: logged[run.id] for split, run in parts.items() if run.id in logged}
+    whole = Logged.joined(known, first.spec) if len(known) == len(parts) else None
     scores: dict[str, float] = {}
     for metric in first.spec.displayed:
         if not first.spec.totals(metric).is_logged:  # the mean of the splits' own
@@ -94,7 +94,7 @@ def _joined(parts: Mapping[str, Run], whole: Logged | None, notes: Sequence[str]
         elif whole and metric in whole.columns:
             scores[metric] = whole.columns[metric].value
     spec = replace(first.spec, name=first.spec.name._replace(part=None), part_title=None)
-    return replace(
+    run = replace(
         first,
         key=f"{first.key}, {len(parts)} splits",
         comparison=first.comparison.replace(f" {first.spec.part_title}", ""),
@@ -107,8 +107,4 @@ def _joined(parts: Mapping[str, Run], whole: Logged | None, notes: Sequence[str]
         splits=tuple(parts),
         notes=(*first.notes, *notes),
     )
-
-
-def _incomplete(result: Run) -> Problem:
-    what = "no training seed has all these splits, so they are not put together"
-    return Problem("incomplete", f"{result.model}: {result.task}", what)
+    return run, whole

@@ -20,7 +20,7 @@ _OF_OBJECTIVE = "objective_settings."
 # Results that differ in one of these cannot be merged into one row.
 _IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
 
-Facts = tuple[tuple[str, str], ...]
+Agreed = tuple[tuple[str, str], ...]
 """Sorted facts in which the results of a row agree."""
 
 Systems = Sequence[Sequence[Run]]
@@ -51,33 +51,30 @@ def systems_of(group: Sequence[Run], merged: frozenset[str]) -> list[list[Run]]:
     have different numbers of pairs, but the runs of an arm may not.
     """
 
-    def facts_of(facts: Mapping[str, str], but: Collection[str] = merged) -> Facts:
+    def facts_of(facts: Mapping[str, str], but: Collection[str] = merged) -> Agreed:
         return tuple(sorted((key, value) for key, value in facts.items() if key not in but))
 
-    evaluated: dict[Facts, list[Run]] = defaultdict(list)
+    evaluated: dict[Agreed, list[Run]] = defaultdict(list)
     for result in group:
         evaluated[facts_of(result.signature)].append(result)
     systems: list[list[Run]] = []
     for same in evaluated.values():
-        trained: dict[Facts, list[Run]] = defaultdict(list)
+        trained: dict[Agreed, list[Run]] = defaultdict(list)
         for result in same:
             if result.training:
                 trained[facts_of(result.training, merged | {"pairs"})].append(result)
         untrained = [result for result in same if not result.training]
-        equal = [runs for of_facts in trained.values() for runs in _of_equal_size(of_facts, merged)]
-        systems += [[*runs, *untrained] for runs in equal] or [untrained]
+        for runs in trained.values():
+            by_size: dict[str, list[Run]] = defaultdict(list)
+            for run in runs:
+                by_size[run.training["pairs"]].append(run)
+            sizes = {(run.arm, run.training["pairs"]) for run in runs}
+            is_equal = "pairs" in merged or len(sizes) == len({arm for arm, _ in sizes})
+            equal = [runs] if is_equal else by_size.values()
+            systems += [[*of_size, *untrained] for of_size in equal]
+        if not trained:
+            systems.append(untrained)
     return systems
-
-
-def _of_equal_size(runs: list[Run], merged: frozenset[str]) -> Iterable[list[Run]]:
-    """Return the runs apart by their number of pairs, if those of an arm differ in it."""
-    sizes: dict[str | None, set[str]] = defaultdict(set)
-    by_size: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        sizes[run.arm].add(run.training["pairs"])
-        by_size[run.training["pairs"]].append(run)
-    is_equal = "pairs" in merged or all(len(of_arm) == 1 for of_arm in sizes.values())
-    return [runs] if is_equal else by_size.values()
 
 
 def separations(systems: Systems) -> Iterator[Problem]:
