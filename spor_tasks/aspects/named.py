@@ -99,11 +99,6 @@ def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
     return names.index(benchmark), list(_benchmark(benchmark).groups).index(aspect)
 
 
-def group_title(benchmark: str, aspect: str) -> str:
-    """Return the title of an aspect."""
-    return _benchmark(benchmark).groups[aspect]
-
-
 def _benchmark(name: str) -> Sets:
     benchmark: Sets = registry().get("benchmark", name)
     return benchmark

@@ -7,15 +7,13 @@ aspects as units, and its text as reference.
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from spor_tasks.core.errors import CorpusError, MissingError
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, SampleMaker
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 from spor_tasks.corpora.sources import COMPMCTG
-
-LabelledPart: TypeAlias = Literal["gen", "cls"]
 
 TEXT = "review"
 """The field of a row with its text."""

@@ -88,10 +88,6 @@ def cells_of_columns(sample: Sample) -> Iterator[tuple[str, ...]]:
             yield unit.attribute, *(row[unit.number] for row in rows if unit.number < len(row))
 
 
-def _capitalized(text: str) -> str:
-    return " ".join(map(str.capitalize, text.split(" ")))
-
-
 def variant_of(sample: Sample) -> Variant:
     """Return the prompt that a sample asks for."""
     return cast("Variant", sample.about("prompt") or "published")
