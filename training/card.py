@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import MANIFEST, read_manifest
@@ -83,5 +83,5 @@ def tasks_of(sets: TrainedOn) -> str:
     return ",".join(tasks or [spec.task])
 
 
-def _spec(sets: TrainedOn) -> SetSpec:
+def _spec(sets: TrainedOn) -> TaskSpec:
     return find_spec(SetName(sets.aspect, sets.corpus, sets.protocol or "", sets.part))

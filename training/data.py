@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from spor_tasks.aspects import check, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Answer, Request, answer, corpora
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
@@ -80,7 +80,7 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
     return samples
 
 
-def find_spec(name: SetName) -> SetSpec:
+def find_spec(name: SetName) -> TaskSpec:
     """Return the declaration of sets, shipped or built from the user's own corpus.
 
     Raises:
@@ -146,7 +146,7 @@ def find_arm(pair: SplitPair, name: str) -> Split:
     return arms[name]
 
 
-def places_to_cut(spec: SetSpec) -> tuple[str, ...]:
+def places_to_cut(spec: TaskSpec) -> tuple[str, ...]:
     """Return the texts before which a long prompt of these sets is cut, the first one it has.
 
     Raises:

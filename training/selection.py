@@ -13,7 +13,7 @@ from accelerate.utils import gather_object
 from torch.utils.data import Subset
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import Score, SetSpec
+from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
 from spor_tasks.harness import task_files
@@ -39,7 +39,7 @@ class TrainingSet:
     """Sets and one of their arms, as ``config`` names them."""
 
     pair: SplitPair
-    spec: SetSpec
+    spec: TaskSpec
     """The declaration of the sets."""
     arm: Split
     trained: Sequence[Sample]
@@ -48,7 +48,7 @@ class TrainingSet:
     """The requirements that the sets break."""
     dev: Sequence[Sample] = ()
     """The samples that judge an epoch; none where the last one is saved."""
-    reported: SetSpec | None = None
+    reported: TaskSpec | None = None
     """The sets whose task reports the score that judges; None where nothing is judged."""
 
 
@@ -73,7 +73,7 @@ def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> Train
     return replace(own, trained=trained, dev=dev, reported=reported)
 
 
-def reporting(score: str, spec: SetSpec) -> SetSpec:
+def reporting(score: str, spec: TaskSpec) -> TaskSpec:
     """Return the sets whose task reports the score of models trained on the arms of these.
 
     Raises:
@@ -87,9 +87,9 @@ def reporting(score: str, spec: SetSpec) -> SetSpec:
 
     related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
     for candidate in (spec, *related):
-        if any(str(each) == score and is_of_texts(each) for each in candidate.scores):
+        if any(str(each) == score and is_of_texts(each) for each in candidate.judging.scores):
             return candidate
-    usable = [str(each) for each in spec.scores if is_of_texts(each)]
+    usable = [str(each) for each in spec.judging.scores if is_of_texts(each)]
     raise ConfigError(
         f"no task reports {score} of texts by models trained for {spec.name.aspect}",
         where="selection.metric",
@@ -99,7 +99,7 @@ def reporting(score: str, spec: SetSpec) -> SetSpec:
 
 
 def dev_samples(
-    settings: SelectionConfig, pair: SplitPair, reported: SetSpec, data: DataConfig
+    settings: SelectionConfig, pair: SplitPair, reported: TaskSpec, data: DataConfig
 ) -> Sequence[Sample]:
     """Return the samples that judge the epochs, where the policy is to judge them.
 
@@ -232,7 +232,7 @@ class Judge:
         model: Model,
         base: Base,
         samples: Sequence[Sample],
-        reported: SetSpec,
+        reported: TaskSpec,
         config: TrainingConfig,
     ) -> None:
         from spor_tasks.harness import adapt  # lm-eval, which takes seconds
@@ -241,7 +241,7 @@ class Judge:
         self._model = model
         self._samples = samples
         self._docs = [prompted(sample, base.style) for sample in samples]
-        self._scores = reported.scores
+        self._scores = reported.judging.scores
         self._measure = partial(adapt.measured, metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(reported, config.selection.beams)
         # lm-eval warns about a model that is loaded already

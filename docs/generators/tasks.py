@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.corpora.sources import LICENCES
 
@@ -29,7 +29,7 @@ def counts() -> dict[str, int]:
     return {task: int(number) for task, number in (line.split("\t") for line in lines)}
 
 
-def counted(specs: Sequence[SetSpec] = named.available()) -> dict[str, int]:
+def counted(specs: Sequence[TaskSpec] = named.available()) -> dict[str, int]:
     """Return these numbers, counted anew for sets whose data is here."""
     numbers = counts()
     for spec in specs:
@@ -38,7 +38,7 @@ def counted(specs: Sequence[SetSpec] = named.available()) -> dict[str, int]:
     return numbers
 
 
-def pattern(spec: SetSpec) -> str:
+def pattern(spec: TaskSpec) -> str:
     """Return the name of a task with `C` for its corpus; in LogicNLG and ToTTo without `_mini`."""
     corpora = {each.name.corpus for each in BENCHMARKS[spec.benchmark].sets()}
     if spec.benchmark in corpora:
@@ -56,19 +56,19 @@ def code(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def tasks(specs: Sequence[SetSpec]) -> Iterator[str]:
+def tasks(specs: Sequence[TaskSpec]) -> Iterator[str]:
     """Yield the table of tasks: questions, numbers of samples and variants."""
     corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
     yield row("task", "question", *(f"n: `{corpus}`" for corpus in corpora), "variants")
     yield row("---", "---", *["---:"] * len(corpora), "---")
     licences = (LICENCES[name].name if name in LICENCES else "embedded" for name in corpora)
     yield row("data", "`spor data fetch --corpus C`; its licence", *licences, "")
-    grouped: dict[str, dict[str, SetSpec]] = defaultdict(dict)
+    grouped: dict[str, dict[str, TaskSpec]] = defaultdict(dict)
     for spec in specs:
         grouped[pattern(spec)][spec.name.corpus] = spec
     numbers, seen = counts(), set[str]()
     for name, group in grouped.items():
-        asks = re.findall(r"\S.*?[.?](?= |$)", next(iter(group.values())).asks)
+        asks = re.findall(r"\S.*?[.?](?= |$)", next(iter(group.values())).question)
         new = [each for each in asks if each not in seen] if asks[:1] and asks[0] in seen else asks
         seen.update(asks)
         found = (f"{numbers[group[each].task]:,}" if each in group else "" for each in corpora)
@@ -76,20 +76,26 @@ def tasks(specs: Sequence[SetSpec]) -> Iterator[str]:
             f"_{variant}"
             for spec in group.values()
             for variant in (
-                *spec.decodings,
-                *(f"icl_{arm}" for arm in spec.arms if spec.in_context),
+                *spec.asking.decodings,
+                *(f"icl_{arm}" for arm in spec.arms if spec.asking.in_context),
             )
         )
         yield row(f"`{name}`", " ".join(new) or "the same", *found, code([*variants]))
 
 
-def scores(specs: Sequence[SetSpec]) -> Iterator[str]:
+def scores(specs: Sequence[TaskSpec]) -> Iterator[str]:
     """Yield the table of scores, each row for the tasks that have the same."""
     grouped: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for spec in specs:
-        over_all = [score.name for score in (*spec.scores, *spec.reported) if not score.group]
+        over_all = [
+            score.name
+            for score in (*spec.judging.scores, *spec.judging.reported)
+            if not score.group
+        ]
         shown = [name for name in over_all if not re.search(OF_AN_ASPECT, name)]
-        whole = [score.name for score in spec.scores if score.name in shown and not score.group]
+        whole = [
+            score.name for score in spec.judging.scores if score.name in shown and not score.group
+        ]
         more = [name for name in dict.fromkeys(shown) if name not in whole]
         group = grouped[code(whole), code(more)]
         if not any(pattern(spec).startswith(f"{name}_") for name in group):

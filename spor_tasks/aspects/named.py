@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from spor_tasks.core.contracts import Sets, SetSpec, Splits
+from spor_tasks.core.contracts import Sets, Splits, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName, SplitPair
@@ -18,12 +18,14 @@ def benchmarks() -> tuple[Sets, ...]:
 
 
 @cache
-def available() -> tuple[SetSpec, ...]:
+def available() -> tuple[TaskSpec, ...]:
     """Return all shipped sets; the first of an aspect and corpus is the default."""
     return tuple(spec for benchmark in benchmarks() for spec in benchmark.sets())
 
 
-def find(aspect: str, corpus: str, protocol: str | None = None, part: str | None = None) -> SetSpec:
+def find(
+    aspect: str, corpus: str, protocol: str | None = None, part: str | None = None
+) -> TaskSpec:
     """Return the declaration of shipped sets.
 
     ``protocol`` defaults to ``published`` if there are such sets, and ``part`` to the first. A
@@ -67,12 +69,12 @@ def load(
     return _benchmark(spec.benchmark).load(spec.name)
 
 
-def split_name(spec: SetSpec) -> str | None:
+def split_name(spec: TaskSpec) -> str | None:
     """Return the name of the split that sets are of, as ``--metadata split`` takes it, or None."""
-    if spec.split_of is None:
+    if spec.splitting.whole is None:
         return None
     benchmark: Splits = registry().get("benchmark", spec.benchmark)
-    return benchmark.split_of(spec.split_of, spec.name)
+    return benchmark.split_of(spec.splitting.whole, spec.name)
 
 
 def check_has_units(corpus: str) -> None:

@@ -115,7 +115,7 @@ def _source_of(request: Request) -> _Source:
     shipped = [
         spec.name
         for spec in named.available()
-        if spec.is_fixed and spec.name[:2] == (request.aspect, request.corpus)
+        if spec.release.is_fixed and spec.name[:2] == (request.aspect, request.corpus)
     ]
     if any(name.protocol == "published" for name in shipped):
         why = f"has no effect: the sets of {request.corpus} are the same for everyone"
@@ -203,7 +203,7 @@ def _shipped(request: Request, _: search.Progress | None) -> Answer:
 def _built(request: Request, _: search.Progress | None) -> Answer:
     corpus, seed = _read(request), request.seed or 0
     if request.protocol not in {None, "strict"}:
-        fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.is_fixed)
+        fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.release.is_fixed)
         raise SplitError(
             f"has no {request.protocol} sets",
             where=corpus.name,

@@ -1,5 +1,6 @@
 """The base of benchmarks: sets declared as data (`sets.toml`), and the plainest tables of them."""
 
+import dataclasses
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 
 from spor_tasks.benchmarks import published
-from spor_tasks.core.contracts import Gap, Score, SetSpec
+from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, Splitting, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
@@ -30,7 +31,7 @@ class DeclaredSets:
     title: str
     source: str
     paper: str = ""
-    specs: tuple[SetSpec, ...]
+    specs: tuple[TaskSpec, ...]
     files: Repository | Archive | None = None
 
     @property
@@ -64,11 +65,11 @@ class DeclaredSets:
         """Return the paper's rows of `published.csv` for those that ask the same."""
         return published.published_rows(self.name, rows)
 
-    def sets(self) -> tuple[SetSpec, ...]:
+    def sets(self) -> tuple[TaskSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""
         return self.specs
 
-    def find(self, name: SetName) -> SetSpec:
+    def find(self, name: SetName) -> TaskSpec:
         """Return the declaration of sets.
 
         Raises:
@@ -95,6 +96,10 @@ class DeclaredSets:
 @cache
 def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> SplitPair:
     return sets.read(name)
+
+
+_PARTS = {"judging": Judging, "asking": Asking, "release": Release, "splitting": Splitting}
+"""The parts of a :class:`TaskSpec`, whose fields `sets.toml` has side by side."""
 
 
 class _Group(msgspec.Struct):
@@ -159,7 +164,7 @@ def aspects(benchmark: str) -> dict[str, str]:
     return _benchmarks()[benchmark].aspects
 
 
-def specs(benchmark: str, make: Callable[..., SetSpec] | None = None) -> Iterator[SetSpec]:
+def specs(benchmark: str, make: Callable[..., TaskSpec] | None = None) -> Iterator[TaskSpec]:
     """Yield the sets of `sets.toml`, each made by :func:`spec` or a function with its arguments."""
     defaults: dict[tuple[str, str], str] = {}
     for group in _benchmarks()[benchmark].sets:
@@ -186,7 +191,7 @@ def _judging(table: _Benchmark, name: str, corpus: str) -> dict[str, Any]:
     }
 
 
-def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> SetSpec:
+def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> TaskSpec:
     """Return the declaration of sets; ``fields`` go before those of `sets.toml`."""
     table = _benchmarks()[benchmark]
     kind = table.kinds.get(name.aspect, {}).get(name.part or "", {})
@@ -203,7 +208,7 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> S
         "task": "_".join(filter(None, [*aspect, name.corpus, name.part, protocol])),
         "title": f"{': '.join(titles)}, {name.protocol} sets",
         "part_title": name.part,
-        "asks": " ".join(filter(None, [question, table.asks.get(name.protocol)])),
+        "question": " ".join(filter(None, [question, table.asks.get(name.protocol)])),
         "is_default": is_default,
         "in_context": is_default,
     }
@@ -212,4 +217,7 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> S
     tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
     fields["trained_on"] = SetName(**(name._asdict() | arms_of))
     fields["tags"] = [tag for tag in tags if tag != fields["task"]]
-    return msgspec.convert(fields, SetSpec)
+    for name_of_part, part in _PARTS.items():
+        own = [field.name for field in dataclasses.fields(part) if field.name in fields]
+        fields[name_of_part] = {each: fields.pop(each) for each in own}
+    return msgspec.convert(fields, TaskSpec)

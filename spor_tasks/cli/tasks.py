@@ -17,7 +17,7 @@ from spor_tasks.core.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from spor_tasks.core.contracts import SetSpec
+    from spor_tasks.core.contracts import TaskSpec
     from spor_tasks.harness.task_files import TaskFile
 
 
@@ -159,7 +159,7 @@ def _description(file: "TaskFile") -> str:
     return ", ".join(dict.fromkeys(word for word in words if word))
 
 
-def _names(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
+def _names(specs: "Sequence[TaskSpec]") -> "Iterator[list[str]]":
     """Yield a header of corpora, then a line for each name of a task, with `…` for the corpus.
 
     Where the parts of an aspect differ in their names, the cells have them.
@@ -174,7 +174,7 @@ def _names(specs: "Sequence[SetSpec]") -> "Iterator[list[str]]":
             str(name.part) if has_parts else "yes"
         )
     for spec in specs:
-        for variant in (*spec.decodings, *(["icl_ARM"] if spec.in_context else [])):
+        for variant in (*spec.asking.decodings, *(["icl_ARM"] if spec.asking.in_context else [])):
             lines[f"…_{variant}"][spec.name.corpus] = ["yes"]
     yield [specs[0].benchmark, *corpora]
     for task, cells in lines.items():
@@ -193,17 +193,19 @@ def print_task(options: argparse.Namespace) -> None:
         return
     sets, shots = file.sets, file.shots
     spec, shown = sets.found.find(sets.name), sets.icl_arm
-    untuned = " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.in_context else None
+    untuned = (
+        " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.asking.in_context else None
+    )
     decoding = f"with {sets.decoding.removeprefix('beam')} beams" if sets.decoding else "greedily"
     about = {
         "sets": f"{spec.title}, {spec.part_title}" if spec.part_title else spec.title,
-        "asks": spec.asks,
+        "asks": spec.question,
         "arms": " and ".join(spec.arms),
         "shows": shown and f"at most {shots} demonstrations of {shown}",
         "model": "any" if shown else "tuned on the training set of an arm",
         "untuned": f"evaluate {untuned} instead" if untuned and not shown else None,
         "decodes": "nothing: texts are given" if file.asks_likelihoods else decoding,
-        "prompts": f"{spec.outputs} for each sample" if spec.outputs > 1 else None,
+        "prompts": f"{spec.judging.outputs} for each sample" if spec.judging.outputs > 1 else None,
         "tags": ", ".join(file.tags),
     }
     print(file.name, facts(about), "", _scores(spec), "", sep="\n")
@@ -228,19 +230,19 @@ def print_task(options: argparse.Namespace) -> None:
     then(*run, "--output_path", "runs", "--log_samples")
 
 
-def _scores(spec: "SetSpec") -> str:
+def _scores(spec: "TaskSpec") -> str:
     """Return the scores of a task with their titles, and the metrics that give them."""
     from spor_tasks.core.registry import registry
     from spor_tasks.metrics.scores import info_of, metric
 
     directions = {True: "higher is better", False: "lower is better", None: "no direction"}
     lines = []
-    for score in spec.reported:
+    for score in spec.judging.reported:
         info = info_of(score)
-        needs = "" if score in spec.scores else "; --metadata switches it on"
+        needs = "" if score in spec.judging.scores else "; --metadata switches it on"
         lines.append((f"  {score}", f"{info.title}, {directions[info.higher_is_better]}{needs}"))
-    also = dict.fromkeys((*spec.scores, *spec.breakdown))
-    wanted = {score.name for score in (*also, *spec.reported)}
+    also = dict.fromkeys((*spec.judging.scores, *spec.judging.breakdown))
+    wanted = {score.name for score in (*also, *spec.judging.reported)}
     metrics = [
         name
         for name in registry().names("metric")
@@ -248,7 +250,7 @@ def _scores(spec: "SetSpec") -> str:
         and any(info.name in wanted for info in found.scores)
     ]
     more = {
-        "also": ", ".join(str(score) for score in also if score not in spec.reported),
+        "also": ", ".join(str(score) for score in also if score not in spec.judging.reported),
         "metrics": f"{', '.join(metrics)}: what `spor score` takes" if metrics else None,
     }
     return "\n".join(filter(str.strip, [columns(lines, gap="  "), facts(more)]))

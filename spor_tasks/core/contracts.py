@@ -31,7 +31,75 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetSpec:
+class Judging:
+    """How outputs are judged, and which of their scores tables show."""
+
+    scores: tuple[Score, ...]
+    """All that the task reports."""
+    reported: tuple[Score, ...]
+    """Scores that tables have with tests, in their order."""
+    headline: str
+    """The name of the score that speaks for a single sample."""
+    breakdown: tuple[Score, ...] = ()
+    """Scores that a further table has without tests, such as one by kind of sample."""
+    gaps: tuple[Gap, ...] = ()
+    """Differences of these scores that tables have."""
+    outputs: int = 1
+    """How many prompts a sample has, each with an output."""
+
+    @property
+    def displayed(self) -> tuple[Score | Gap, ...]:
+        """All that tables show: scores with tests, scores without, and gaps."""
+        return (*self.reported, *self.breakdown, *self.gaps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How the tasks of some sets ask a model."""
+
+    template: str = "_base"
+    """The file that a task file includes."""
+    decodings: tuple[str, ...] = ()
+    """The other ways to decode that have tasks."""
+    in_context: bool = True
+    """Whether each arm has a task with demonstrations."""
+    shots: int = 8
+    """The number of demonstrations, at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """How sets are shipped, and under which names and version their tasks are."""
+
+    version: float = 1.0
+    """The version of the tasks."""
+    tags: tuple[str, ...] = ()
+    """The names that stand for the greedy task and others.
+
+    In-context tasks of a benchmark with aspects have their own.
+    """
+    is_default: bool = True
+    """Whether the name of the task leaves out the protocol."""
+    is_fixed: bool = True
+    """Whether the sets are the same for everyone, not built with the user's seed."""
+    is_pinned: bool = True
+    """Whether the task has the digest of the test set, which needs verified files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Splitting:
+    """The splits that answers are read under."""
+
+    names: tuple[str, ...] = ()
+    """Those of a whole task, one of which may be named."""
+    whole: SetName | None = None
+    """The sets of the whole task, if these are those of a split (:meth:`Splits.read_under`)."""
+    is_pooled: bool = False
+    """Whether tables have the samples of all splits together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSpec:
     """A test set, the training arms that it is compared over, and how outputs for it are judged."""
 
     benchmark: str
@@ -40,57 +108,17 @@ class SetSpec:
     """The name of the task that decodes greedily."""
     title: str
     """The sets in the words of a reader, without their part."""
-    part_title: str | None
-    arms: tuple[str, ...]
-    """The names of the training sets; empty if there are none."""
-    scores: tuple[Score, ...]
-    """All that the task reports."""
-    reported: tuple[Score, ...]
-    """Scores that tables have with tests, in their order."""
-    headline: str
-    """The name of the score that speaks for a single sample."""
-    asks: str = ""
+    part_title: str | None = None
+    question: str = ""
     """The question of the task, in a sentence or two."""
+    arms: tuple[str, ...] = ()
+    """The names of the training sets; empty if there are none."""
     trained_on: SetName
     """The sets whose arms these are, under one name for all that share them."""
-    outputs: int = 1
-    """How many prompts a sample has, each with an output."""
-    is_default: bool = True
-    """Whether the name of the task leaves out the protocol."""
-    is_fixed: bool = True
-    """Whether the sets are the same for everyone, not built with the user's seed."""
-    is_pinned: bool = True
-    """Whether the task has the digest of the test set, which needs verified files."""
-    breakdown: tuple[Score, ...] = ()
-    """Scores that a further table has without tests, such as one by kind of sample."""
-    gaps: tuple[Gap, ...] = ()
-    """Differences of these scores that tables have."""
-    decodings: tuple[str, ...] = ()
-    """The other ways to decode that have tasks."""
-    template: str = "_base"
-    """The file that a task file includes."""
-    in_context: bool = True
-    """Whether each arm has a task with demonstrations."""
-    shots: int = 8
-    """The number of demonstrations, at most."""
-    version: float = 1.0
-    """The version of the tasks."""
-    tags: tuple[str, ...] = ()
-    """The names that stand for the greedy task and others.
-
-    In-context tasks of a benchmark with aspects have their own.
-    """
-    splits: tuple[str, ...] = ()
-    """The splits that answers to the task may be read under, one at a time."""
-    split_of: SetName | None = None
-    """The sets of the whole task, if these are those of a split (:meth:`Splits.read_under`)."""
-    is_pooled: bool = False
-    """Whether tables have the samples of all splits together."""
-
-    @property
-    def displayed(self) -> tuple[Score | Gap, ...]:
-        """All that tables show: scores with tests, scores without, and gaps."""
-        return (*self.reported, *self.breakdown, *self.gaps)
+    judging: Judging
+    asking: Asking = Asking()
+    release: Release = Release()
+    splitting: Splitting = Splitting()
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
@@ -112,10 +140,10 @@ class Sets(Protocol):
     def groups(self) -> Mapping[str, str]:
         """The titles of its aspects, in the order of its tables."""
 
-    def sets(self) -> tuple[SetSpec, ...]:
+    def sets(self) -> tuple[TaskSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""
 
-    def find(self, name: SetName) -> SetSpec:
+    def find(self, name: SetName) -> TaskSpec:
         """Return the declaration of sets with this name, shipped or of the user's own corpus.
 
         Raises:

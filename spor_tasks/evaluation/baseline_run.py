@@ -130,7 +130,7 @@ def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments
         return
     spec = file.sets.found.find(file.sets.name)
     for arm in spec.arms:
-        for split in spec.splits or (None,):
+        for split in spec.splitting.names or (None,):
             yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
-from spor_tasks.core.contracts import Score, SetSpec
+from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric
@@ -17,15 +17,17 @@ Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
 """What outputs for a sample add to each score, by name, and what else is logged with it."""
 
 
-def scores_of(metric: Metric, spec: SetSpec) -> list[Score]:
+def scores_of(metric: Metric, spec: TaskSpec) -> list[Score]:
     """Return the scores of a metric, also of twins where sets have them, then over groups.
 
     The last are those that the sets show.
     """
     own = [info.name for info in metric.scores]
-    twins = [TWINS] if any(score.group == TWINS for score in spec.scores) else []
+    twins = [TWINS] if any(score.group == TWINS for score in spec.judging.scores) else []
     scores = [Score(name, group) for group in ("", *twins) for name in own]
-    shown = (score for score in (*spec.reported, *spec.breakdown) if score.name in own)
+    shown = (
+        score for score in (*spec.judging.reported, *spec.judging.breakdown) if score.name in own
+    )
     return list(dict.fromkeys((*scores, *shown)))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import Sets, TaskSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.registry import registry
@@ -16,7 +16,7 @@ from spor_tasks.core.sample import SplitPair
 from spor_tasks.harness import task_files
 
 
-def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
+def contents(sets: Sets, specs: Iterable[TaskSpec]) -> Iterator[tuple[str, str]]:
     """Yield the paths and the contents of the files of tasks over these sets of a benchmark.
 
     They are one for tuned models and each way to decode, and one for untuned models and each arm.
@@ -28,13 +28,13 @@ def contents(sets: Sets, specs: Iterable[SetSpec]) -> Iterator[tuple[str, str]]:
         has_aspects = spec.name.aspect != spec.benchmark
         name_of_set = spec.name.aspect if has_aspects else spec.name.protocol
         folder = f"{spec.benchmark}/{spec.name.corpus}/{name_of_set}"
-        pair = sets.load(spec.name) if spec.is_pinned else None
+        pair = sets.load(spec.name) if spec.release.is_pinned else None
         for name, text in task_texts(spec, pair):
             yield f"{folder}/{name}", text
 
 
 def task_texts(
-    spec: SetSpec, pair: SplitPair | None, *, templates: str = "../..", **more: object
+    spec: TaskSpec, pair: SplitPair | None, *, templates: str = "../..", **more: object
 ) -> Iterator[tuple[str, str]]:
     """Yield file names and contents of the tasks over one set.
 
@@ -42,35 +42,35 @@ def task_texts(
     Without sets, nothing says which test set it must be.
     """
     pinned = {} if pair is None else {"test_sha256": digest(pair.test.samples)}
-    variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.decodings)]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.in_context]
+    variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.asking.decodings)]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.asking.in_context]
     for variant in variants:
         task = _task(spec, variant, templates, {**more, **pinned})
         yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
 
 
 def _task(
-    spec: SetSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
+    spec: TaskSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
 ) -> dict[str, Any]:
     decoding, arm = variant.get("decoding"), variant.get("icl_arm")
-    templates = [spec.template, *([f"_{decoding}"] if decoding else [])]
+    templates = [spec.asking.template, *([f"_{decoding}"] if decoding else [])]
     included = [f"{folder}/{template}" for template in templates]
     metadata = {
-        "version": spec.version,
+        "version": spec.release.version,
         "benchmark": spec.benchmark,
         **spec.name._asdict(),
         **variant,
         **more,
     }
-    tags = spec.tags if not variant else ()
-    if arm and spec.is_default and spec.name.aspect != spec.benchmark:
+    tags = spec.release.tags if not variant else ()
+    if arm and spec.release.is_default and spec.name.aspect != spec.benchmark:
         tags = (f"{spec.benchmark}_{spec.name.corpus}_icl",)
         if spec.name.part is not None:
             tags += (f"{spec.task.removesuffix(f'_{spec.name.part}')}_icl_{arm}",)
     task = {
         "include": included if decoding else included[0],
         "task": spec.task_name(arm, decoding),
-        "num_fewshot": spec.shots if arm else None,
+        "num_fewshot": spec.asking.shots if arm else None,
         "tag": list(tags),
         "metadata": {key: value for key, value in metadata.items() if value is not None},
     }

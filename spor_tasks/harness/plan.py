@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.core.contracts import SetSpec, Splits
+from spor_tasks.core.contracts import Splits, TaskSpec
 from spor_tasks.core.digests import split_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.sample import SetName, Split, SplitPair
@@ -112,7 +112,7 @@ def read(given: Mapping[str, Any]) -> Metadata:
 class Plan(NamedTuple):
     """What the metadata of a task asks for."""
 
-    spec: SetSpec
+    spec: TaskSpec
     pair: SplitPair
     fewshot_arm: Split | None
     """The arm of the demonstrations."""
@@ -276,7 +276,7 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     spec, shots = plan.spec, "--num_fewshot 3"
     if plan.has_splits:
         way = f"give {shots} --metadata split=0"
-    elif spec.in_context:
+    elif spec.asking.in_context:
         way = f"evaluate {' or '.join(map(spec.task_name, spec.arms))}, or give {shots}"
     else:
         way = f"give {shots}"

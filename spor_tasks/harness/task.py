@@ -103,9 +103,9 @@ class SporTask(host.HostTask):
 
             self._notes = whole.check_hf(known.model, writes=not asks_likelihoods)
         self._tokens = Tokens.of(known.model) if asks_likelihoods else None
-        self._metrics = (*metrics_for(plan.spec.scores), *plan.metrics.values())
+        self._metrics = (*metrics_for(plan.spec.judging.scores), *plan.metrics.values())
         self._scores = [
-            *plan.spec.scores,
+            *plan.spec.judging.scores,
             *(name for each in plan.metrics.values() for name in adapt.scores_of(each, plan.spec)),
         ]
         self._facts = Facts(

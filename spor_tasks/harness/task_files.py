@@ -11,7 +11,7 @@ import msgspec
 import yaml
 
 from spor_tasks.core.contracts import Sets as Benchmark
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import LONGEST_NAME
 from spor_tasks.core.registry import registry
@@ -160,7 +160,9 @@ def unknown(name: str) -> ConfigError:
     return ConfigError(what, where="tasks", remedy=advice(name, names(), LIST))
 
 
-def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any], tuple[str, ...]]:
+def decoding(
+    spec: TaskSpec | None = None, beams: int = 1
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return how the task of some sets decodes, and the filters that cut its outputs.
 
     It decodes greedily, or with this number of beams as the benchmark's tasks with beams, if it has
@@ -168,7 +170,7 @@ def decoding(spec: SetSpec | None = None, beams: int = 1) -> tuple[dict[str, Any
     package, decode as SPOR's.
     """
     templates = TEMPLATES if spec is None else FOLDER / spec.benchmark
-    own = templates / spec.template if spec is not None and templates.is_dir() else None
+    own = templates / spec.asking.template if spec is not None and templates.is_dir() else None
     template = _template(own or TEMPLATES / "_base")
     chosen = template["generation_kwargs"]
     searching = next(templates.glob("_beam*"), None)

@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from spor_tasks import __version__
-from spor_tasks.core.contracts import Score, SetSpec
+from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.references import has_words
 from spor_tasks.core.sample import DataUnit, Sample, Triple
@@ -305,7 +305,7 @@ def load(prefix: str, **settings: Any) -> Any:
     return resolve_name(LOADERS[prefix].target)(**settings)
 
 
-def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric]:
+def requested(metadata: Mapping[str, Any], spec: TaskSpec) -> dict[str, Metric]:
     """Return the metrics that the metadata switches on and the set reports, by their prefix.
 
     Raises:
@@ -315,7 +315,7 @@ def requested(metadata: Mapping[str, Any], spec: SetSpec) -> dict[str, Metric]:
     for prefix, loader in LOADERS.items():
         if settings := _settings(metadata, f"{prefix}_", loader):
             metric = load(prefix, **settings)
-            if any(Score(info.name) in spec.reported for info in metric.scores):
+            if any(Score(info.name) in spec.judging.reported for info in metric.scores):
                 metrics[prefix] = metric
     return metrics
 

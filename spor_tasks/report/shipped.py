@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from operator import itemgetter
 
-from spor_tasks.core.contracts import Sets, SetSpec
+from spor_tasks.core.contracts import Sets
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
@@ -79,16 +79,18 @@ def fault_of(file: SampleFile) -> str | None:
     logged_sha256 = digest(samples)
     if logged_sha256 != result.signature["test_sha256"]:
         return "claims another test set than that of its samples"
-    if result.spec.split_of and _split_sha256(result.spec) not in {None, logged_sha256}:
+    own = result.spec
+    if own.split_of and _split_sha256(own.benchmark, own.name) not in {None, logged_sha256}:
         return "has other samples than its split"
     return None
 
 
 @cache
-def _split_sha256(spec: SetSpec) -> str | None:
+def _split_sha256(benchmark: str, name: SetName) -> str | None:
     """Return the digest of a shipped split, which no task file has."""
-    sets: Sets = registry().get("benchmark", spec.benchmark)
-    return digest(sets.load(spec.name).test.samples) if spec.is_pinned else None
+    sets: Sets = registry().get("benchmark", benchmark)
+    is_pinned = sets.find(name).release.is_pinned
+    return digest(sets.load(name).test.samples) if is_pinned else None
 
 
 _Sets = tuple[str, SetName]

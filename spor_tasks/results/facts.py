@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 
 import msgspec
 
-from spor_tasks.core.contracts import Gap, Score, SetSpec
+from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
@@ -188,7 +188,7 @@ class KeyGap(NamedTuple):
 class Declared:
     """What a result says of its task. A score is its key in the result file, which nothing parses.
 
-    The fields are as in :class:`~spor_tasks.core.contracts.SetSpec`.
+    The fields are as in :class:`~spor_tasks.core.contracts.TaskSpec`.
     """
 
     benchmark: str
@@ -210,24 +210,36 @@ class Declared:
     about: BenchmarkFacts = _UNSAID
 
     @classmethod
-    def of(cls, spec: SetSpec, judges: Mapping[str, Metric] = MappingProxyType({})) -> "Declared":
+    def of(cls, spec: TaskSpec, judges: Mapping[str, Metric] = MappingProxyType({})) -> "Declared":
         """Return the declaration of sets whose metrics are installed.
 
         ``judges`` are the metrics by models, by their keys in the facts of a result.
         """
         by_score = {info.name: key for key, each in judges.items() for info in each.scores}
         scores = {}
-        for score in spec.displayed:
+        for score in spec.judging.displayed:
             name = (score.first if isinstance(score, Gap) else score).name
             scores[str(score)] = ScoreFacts.of(score, by_score.get(name))
-        keys = {
-            "reported": [*map(str, spec.reported)],
-            "breakdown": [*map(str, spec.breakdown)],
-            "gaps": [[*map(str, gap)] for gap in spec.gaps],
-            "scores": scores,
-            "about": BenchmarkFacts.of(spec.benchmark, spec.name.aspect),
-        }
-        return msgspec.convert(msgspec.to_builtins(spec) | keys, cls)
+        own = spec.judging
+        return cls(
+            benchmark=spec.benchmark,
+            name=spec.name,
+            task=spec.task,
+            title=spec.title,
+            part_title=spec.part_title,
+            arms=spec.arms,
+            scores=scores,
+            reported=tuple(map(str, own.reported)),
+            headline=own.headline,
+            breakdown=tuple(map(str, own.breakdown)),
+            gaps=tuple(KeyGap(*map(str, gap)) for gap in own.gaps),
+            decodings=spec.asking.decodings,
+            in_context=spec.asking.in_context,
+            split_of=spec.splitting.whole,
+            is_pooled=spec.splitting.is_pooled,
+            is_fixed=spec.release.is_fixed,
+            about=BenchmarkFacts.of(spec.benchmark, spec.name.aspect),
+        )
 
     @property
     def displayed(self) -> tuple[str, ...]:

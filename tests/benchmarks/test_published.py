@@ -31,7 +31,7 @@ def test_numbers_are_scores_of_our_sets(benchmark, name):
     spec = registry().get("benchmark", benchmark).find(name)
     for (_, arm), scores in by_model(benchmark, name).items():
         assert arm in spec.arms
-        shown = {str(score): score for score in spec.displayed}
+        shown = {str(score): score for score in spec.judging.displayed}
         assert scores.keys() <= shown.keys()
         for metric, value in scores.items():
             info = info_of(shown[metric])

@@ -50,11 +50,14 @@ def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets):
             sets.find(spec.name._replace(part="nowhere"))
         assert caught.value.remedy
         assert spec.name.aspect in sets.groups
-        assert Score(spec.headline) in spec.reported
-        assert {score for gap in spec.gaps for score in gap} <= {*spec.reported, *spec.breakdown}
-        assert all(map(info_of, (*spec.scores, *spec.displayed)))
+        assert Score(spec.judging.headline) in spec.judging.reported
+        assert {score for gap in spec.judging.gaps for score in gap} <= {
+            *spec.judging.reported,
+            *spec.judging.breakdown,
+        }
+        assert all(map(info_of, (*spec.judging.scores, *spec.judging.displayed)))
         first = named.find(*spec.name[:2])
-        assert (first.is_default, first.trained_on[1]) == (True, spec.name.corpus)
+        assert (first.release.is_default, first.trained_on[1]) == (True, spec.name.corpus)
 
 
 @pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
@@ -63,10 +66,10 @@ def test_sets_of_embedded_corpora_are_as_declared(spec):
     assert benchmark_of(spec).load(spec.name) is pair
     assert pair.name == spec.name
     assert tuple(arm.name for arm in pair.arms) == (
-        () if spec.splits and not pair.arms else spec.arms
+        () if spec.splitting.names and not pair.arms else spec.arms
     )
     for sample in random.Random(0).sample(pair.test.samples, 10):
-        assert len([*views(sample)]) == spec.outputs
+        assert len([*views(sample)]) == spec.judging.outputs
 
 
 @pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
@@ -74,7 +77,7 @@ def test_metrics_have_every_shown_score_once(spec):
     metrics = map(metric, registry().names("metric"))
     names = [name for each in metrics for name in adapt.scores_of(each, spec)]
     assert len({*names}) == len(names)
-    assert {*spec.reported, *spec.breakdown} <= {*names}
+    assert {*spec.judging.reported, *spec.judging.breakdown} <= {*names}
 
 
 def test_tasks_without_a_training_set_demonstrate_nothing():
@@ -105,7 +108,8 @@ def test_task_files_are_those_of_the_generator(pinned, request):
     written = {}
     for spec in SPECS:
         here = spec in EMBEDDED or spec.benchmark in {"totto", "compmctg", pinned}
-        unpinned = replace(spec, is_pinned=spec.is_pinned and here)
+        release = replace(spec.release, is_pinned=spec.release.is_pinned and here)
+        unpinned = replace(spec, release=release)
         written |= dict(generate.contents(benchmark_of(spec), [unpinned]))
     paths = [path for path in task_files.FOLDER.rglob("*") if path.is_file()]
     assert {path.suffix for path in paths} == {".yaml", ".md", ""}

@@ -64,7 +64,7 @@ def specs():
         name = spec.name
         on_units = spec.benchmark != "spor" or name.corpus in {"webnlg", "e2e", "viggo", "mini"}
         if on_units and name.protocol != "tabfact" and "discrim" not in name.protocol:
-            for part in spec.splits or (name.part,):
+            for part in spec.splitting.names or (name.part,):
                 yield benchmark(spec.benchmark).find(name._replace(part=part))
 
 
@@ -150,9 +150,9 @@ def demonstrations():
     for spec in specs():
         if spec.benchmark == "compmctg" or "c2f" in str(spec.name.part):
             continue
-        for arm in spec.arms if spec.in_context else ():
+        for arm in spec.arms if spec.asking.in_context else ():
             yield f"{key_of(spec)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
-        if spec.in_context:
+        if spec.asking.in_context:
             yield f"{key_of(spec)}/fewshot", partial(_contexts, spec.task, 3)
 
 
@@ -189,7 +189,7 @@ def scores(spec):
     samples = some(load(spec).test.samples, 200)
     alone = map(_metric, SCORED_ALONE.get(key_of(spec), ()))
     found = {}
-    for each in (*metrics_for(spec.scores), *alone):
+    for each in (*metrics_for(spec.judging.scores), *alone):
         write = _likelihood if each.answers == "likelihoods" else _output
         outputs = [
             tuple(write(sample, number) for number, _ in enumerate(views(sample)))
@@ -226,7 +226,11 @@ def judged(each, samples, outputs):
 @cache
 def shown_scores():
     """Return the scores of all sets."""
-    return {str(score) for spec in named.available() for score in (*spec.scores, *spec.displayed)}
+    return {
+        str(score)
+        for spec in named.available()
+        for score in (*spec.judging.scores, *spec.judging.displayed)
+    }
 
 
 def _likelihood(sample, number):

@@ -97,11 +97,10 @@ def make(monkeypatch):
 
 def spec_of(aspect):
     spec = named.find(aspect, "mini", part=PARTS[aspect])
-    return replace(
-        spec,
-        scores=(*spec.scores, *(score._replace(group=TWINS) for score in spec.scores)),
-        gaps=tuple(Gap(score, score._replace(group=TWINS)) for score in spec.reported),
-    )
+    gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in spec.judging.reported)
+    twins = (score._replace(group=TWINS) for score in spec.judging.scores)
+    judging = replace(spec.judging, scores=(*spec.judging.scores, *twins), gaps=gaps)
+    return replace(spec, judging=judging)
 
 
 def contexts(task, number, shown):
@@ -171,14 +170,14 @@ def evaluated(task, baseline):
 def test_a_copier_scores_on_twins_as_on_samples(make, aspect):
     result = evaluated(make(aspect), "copy-input")
     (scores,) = result["results"].values()
-    for gap in spec_of(aspect).gaps:
+    for gap in spec_of(aspect).judging.gaps:
         if f"{gap.first},none" in scores:
             own, twin = (scores[f"{score},none"] for score in gap)
             assert own == pytest.approx(twin, abs=5)
     assert any(name.endswith("_twin,none") for name in scores)
     (samples,) = result["samples"].values()
     for row in samples:
-        assert len(row["resps"]) == spec_of(aspect).outputs * 2
+        assert len(row["resps"]) == spec_of(aspect).judging.outputs * 2
 
 
 def test_a_held_out_text_of_a_twin_is_that_of_the_sample_exchanged(make):

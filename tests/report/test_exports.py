@@ -111,7 +111,7 @@ def test_scores_without_an_upper_end_have_a_record(tmp_path):
     samples = LOGICNLG_MINI.part("test")
     values = PERPLEXITY.judge(samples[:1], [(Likelihood(-20.0, 10, 33),)])[0].values
     about = {"task": table_runs.PPL, "aspect": "logicnlg", "part": "ppl", "samples": samples}
-    metadata = {**sets, "version": spec.version}
+    metadata = {**sets, "version": spec.release.version}
     write_whole(tmp_path, "ppl", scores=lambda _: values, metadata=metadata, **about)
     exported(tmp_path, tmp_path / "out")
     (record,) = records(tmp_path / "out")

@@ -116,7 +116,9 @@ def test_a_value_alone_is_what_its_score_would_be():
         ("ppl", None, None),
         ("bpb", (0.0, 0), None),
     ):
-        declared = Declared.of(replace(ORDERS, reported=(Score(name),)))
+        declared = Declared.of(
+            replace(ORDERS, judging=replace(ORDERS.judging, reported=(Score(name),)))
+        )
         assert alone(declared, name, value) == score
 
 

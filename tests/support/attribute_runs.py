@@ -29,7 +29,7 @@ def write(folder):
     Each split has a folder.
     """
     whole = SetName("compmctg", COMPMCTG_MINI.name, "acd")
-    for split in COMPMCTG.find(whole).splits:
+    for split in COMPMCTG.find(whole).splitting.names:
         spec = COMPMCTG.find(whole._replace(part=split))
         (folder / split).mkdir(parents=True)
         _write(folder / split, spec, knows=split == "0")

@@ -53,7 +53,7 @@ def values_of(aspect, part, strength, rng):
             return {**{name: 100.0 * (name == case) for name in CASES}, **whole}
         case _, "main":
             name = SetName(aspect, "webnlg", "published", part)
-            return {str(score): chance() for score in benchmark("spor").find(name).reported}
+            return {str(score): chance() for score in benchmark("spor").find(name).judging.reported}
         case _, "cwio":
             units, located = rng.randrange(2, 5), chance() > 0
             tau = (units, round(rng.uniform(-1, 1), 3))

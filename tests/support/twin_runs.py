@@ -37,7 +37,7 @@ def write_run(folder, spec, outputs, arm, gap):
     """Write a run of twelve samples whose scores differ by the gap between samples and twins."""
     orders = SAMPLE.challenge if spec.name.aspect == "order_invariance" else None
     asked = replace(SAMPLE, challenge=orders, twin=replace(TWIN, challenge=orders))
-    values = {str(score): 50 - gap * bool(score.group) for score in spec.scores}
+    values = {str(score): 50 - gap * bool(score.group) for score in spec.judging.scores}
     logged = {name: (each, 1) if "slot_" in name else each for name, each in values.items()}
     (file,) = task_files.expand([spec.task])
     samples = (replace(asked, id=str(number)) for number in range(12))

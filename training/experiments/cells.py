@@ -226,7 +226,7 @@ def _task_metadata() -> Mapping[str, Any]:
 @cache
 def _split_sha256(sets: SetName) -> str | None:
     """Return the digest of the test set of a split, which no task file has."""
-    return digest(named.load(*sets).test.samples) if named.find(*sets).split_of else None
+    return digest(named.load(*sets).test.samples) if named.find(*sets).splitting.whole else None
 
 
 # --- The work ------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.aspects import named
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
 from spor_tasks.core.sample import SetName
@@ -122,18 +122,18 @@ def choose(cells: Sequence[Cell], patterns: Sequence[str]) -> tuple[Cell, ...]:
 def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
     """Yield a cell of each model, seed, sets and arm, and of each untuned model and sets."""
     evaluation = experiment.evaluation
-    sets: list[tuple[SetSpec, tuple[str, ...], tuple[str, ...]]] = []
+    sets: list[tuple[TaskSpec, tuple[str, ...], tuple[str, ...]]] = []
     for entry in experiment.sets:
         tasks = tuple(file.name for file in task_files.find(entry.tasks))
         for spec in _specs(entry):
-            has_so = evaluation.decoding in spec.decodings
+            has_so = evaluation.decoding in spec.asking.decodings
             own = spec.task_name(decoding=evaluation.decoding if has_so else None)
             sets.append((spec, _arms(entry, spec), tasks or (own,)))
     seeds = (*experiment.seeds, *((None,) if experiment.untuned else ()))
     for model, seed, (spec, arms, tasks) in itertools.product(experiment.models, seeds, sets):
         trained_on = spec.trained_on
         if seed is None:  # the base as it is, whose config is that of any training
-            trained_on = spec.split_of or spec.trained_on
+            trained_on = spec.splitting.whole or spec.trained_on
             arms = named.find(*trained_on).arms[:1]  # noqa: PLW2901
         for arm in arms:
             name = _name(model.name, trained_on, "untuned" if seed is None else f"{arm}-{seed}")
@@ -175,7 +175,7 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
         shown = ((spec, arm) for spec in _specs(entry) for arm in _arms(entry, spec))
         for sets, arm in shown:
-            task = sets.task if sets.split_of else sets.task_name(arm)
+            task = sets.task if sets.splitting.whole else sets.task_name(arm)
             if task not in available:
                 if settings.sets:
                     raise ConfigError(
@@ -207,7 +207,7 @@ def _limited(experiment: Experiment) -> dict[str, Any]:
     return {"limit_evenly": True} if experiment.evaluation.limit else {}
 
 
-def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
+def _specs(entry: SetsEntry) -> Iterator[TaskSpec]:
     """Yield the declarations of the sets of an entry.
 
     Raises:
@@ -217,13 +217,13 @@ def _specs(entry: SetsEntry) -> Iterator[SetSpec]:
         for protocol in entry.protocols or (named.find(entry.aspect, corpus).name.protocol,):
             kind = (entry.aspect, corpus, protocol)
             specs = [spec for spec in named.available() if spec.name[:3] == kind]
-            parts = [part for spec in specs for part in spec.splits or (spec.name.part,)]
+            parts = [part for spec in specs for part in spec.splitting.names or (spec.name.part,)]
             whole = [None] if None in parts or not parts else parts
             for part in entry.parts or whole:
                 yield named.find(*kind, part)
 
 
-def _arms(entry: SetsEntry, spec: SetSpec) -> tuple[str, ...]:
+def _arms(entry: SetsEntry, spec: TaskSpec) -> tuple[str, ...]:
     for arm in entry.arms:
         if arm not in spec.arms:
             raise ConfigError(

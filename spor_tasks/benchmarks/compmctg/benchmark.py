@@ -7,7 +7,7 @@ from pathlib import Path
 from spor_tasks.benchmarks.compmctg import averages, designs, sets, tables
 from spor_tasks.benchmarks.compmctg.designs import SHIPPED
 from spor_tasks.benchmarks.declared import DeclaredSets
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SetName, SplitPair
@@ -28,7 +28,7 @@ class CompMCTG(DeclaredSets):
     specs = tuple(sets.tasks())
     files = sources.COMPMCTG
 
-    def find(self, name: SetName) -> SetSpec:
+    def find(self, name: SetName) -> TaskSpec:
         """Return the declaration of the sets of a task, or of a split of it; no file is read.
 
         Raises:

@@ -13,7 +13,7 @@ from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED, Design
 from spor_tasks.benchmarks.compmctg.splits import Partition
-from spor_tasks.core.contracts import Score, SetSpec
+from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg import reader
@@ -27,7 +27,7 @@ PUBLISHED = "_published"
 _MODES = {ours: mode for mode, ours in reader.MODES.items()}
 
 
-def tasks() -> Iterator[SetSpec]:
+def tasks() -> Iterator[TaskSpec]:
     """Yield the shipped sets."""
     for corpus, protocol in product(SHIPPED, splits.PROTOCOLS):
         name = SetName(BENCHMARK, corpus, protocol)
@@ -53,7 +53,7 @@ def is_known(name: SetName) -> bool:
     return name.part in names or (name.part is None and (bool(names) or protocol == "original"))
 
 
-def spec_of(name: SetName) -> SetSpec:
+def spec_of(name: SetName) -> TaskSpec:
     """Return the declaration of known sets."""
     protocol = name.protocol.removesuffix(PUBLISHED)
     source = "published" if protocol != name.protocol else None
@@ -73,11 +73,12 @@ def spec_of(name: SetName) -> SetSpec:
         is_fixed=is_shipped and not is_mini,
         is_pinned=is_shipped and not source,
         tags=[BENCHMARK, *tags] if is_shipped else tags,
-        splits=split_names(name.corpus, protocol) if name == task else (),
-        split_of=None if name == task else task,
+        names=split_names(name.corpus, protocol) if name == task else (),
+        whole=None if name == task else task,
     )
     aspects = SHIPPED[name.corpus].space.aspects if is_shipped else ()
-    return replace(spec, breakdown=tuple(_by_aspect(spec.breakdown, aspects)))
+    breakdown = tuple(_by_aspect(spec.judging.breakdown, aspects))
+    return replace(spec, judging=replace(spec.judging, breakdown=breakdown))
 
 
 def _by_aspect(scores: Sequence[Score], aspects: Iterable[str]) -> Iterator[Score]:

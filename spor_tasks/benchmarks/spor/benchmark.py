@@ -8,7 +8,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.spor import released, strict, tables, twins
-from spor_tasks.core.contracts import SetSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.results.grid import Grid
@@ -16,7 +16,7 @@ from spor_tasks.results.rows import Comparison
 from spor_tasks.results.tables import by_arm
 
 
-def _spec(benchmark: str, name: SetName, **fields: Any) -> SetSpec:
+def _spec(benchmark: str, name: SetName, **fields: Any) -> TaskSpec:
     number = (name.part or "").removeprefix("n")
     title = f"N = {number}" if name.aspect == "productivity" else name.part
     return declared.spec(benchmark, name, arms=ARMS[name.aspect], part_title=title, **fields)
@@ -37,7 +37,7 @@ class Spor(DeclaredSets):
     specs = tuple(twins.with_twins(declared.specs(name, _spec)))
     files = sources.SPOR
 
-    def find(self, name: SetName) -> SetSpec:
+    def find(self, name: SetName) -> TaskSpec:
         """Return the declaration of sets, shipped or of a corpus of one's own.
 
         Raises:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from spor_tasks.core.contracts import Gap, SetSpec
+from spor_tasks.core.contracts import Gap, TaskSpec
 from spor_tasks.core.sample import Sample, Split, SplitPair
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.twins import CORPORA, twins_of
@@ -27,32 +27,46 @@ _IN_CONTEXT = frozenset(
 _VERSIONS = {"viggo": 2.0}  # from then on without samples whose twins kept `Nintendo`
 
 
-def with_twins(originals: Iterable[SetSpec]) -> Iterator[SetSpec]:
+def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
     """Yield the sets, and then those with twins."""
     originals = tuple(originals)
     yield from originals
     for spec in originals:
-        if spec.is_default and spec.name.corpus in CORPORA and spec.name.part not in _LEFT_OUT:
+        if (
+            spec.release.is_default
+            and spec.name.corpus in CORPORA
+            and spec.name.part not in _LEFT_OUT
+        ):
             yield _of_twins(spec)
 
 
-def _of_twins(spec: SetSpec) -> SetSpec:
-    gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in spec.reported)
+def _of_twins(spec: TaskSpec) -> TaskSpec:
+    own, version = spec.judging, spec.release.version
+    gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in own.reported)
     return replace(
         spec,
         name=spec.name._replace(protocol=PROTOCOL),
         task=f"{spec.task}_{PROTOCOL}",
         title=f"{spec.title}, and twins",
-        asks=f"{spec.asks} How much lower is the score on twins about invented entities?",
-        scores=(*spec.scores, *(score._replace(group=TWINS) for score in spec.scores)),
-        reported=tuple(score for gap in gaps for score in gap),
-        gaps=gaps,
-        outputs=2 * spec.outputs,
-        is_default=False,
-        decodings=(),
-        in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
-        version=round(_VERSIONS.get(spec.name.corpus, 1.0) + spec.version - 2.0, 1),
-        tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
+        question=f"{spec.question} How much lower is the score on twins about invented entities?",
+        judging=replace(
+            own,
+            scores=(*own.scores, *(score._replace(group=TWINS) for score in own.scores)),
+            reported=tuple(score for gap in gaps for score in gap),
+            gaps=gaps,
+            outputs=2 * own.outputs,
+        ),
+        asking=replace(
+            spec.asking,
+            decodings=(),
+            in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
+        ),
+        release=replace(
+            spec.release,
+            is_default=False,
+            version=round(_VERSIONS.get(spec.name.corpus, 1.0) + version - 2.0, 1),
+            tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
+        ),
     )
 
 

@@ -58,7 +58,12 @@ def test_shipped_splits_are_eligible_equally_divergent_and_different(space):
         found = splits.shipped(space, protocol)
         values = max(map(len, space.aspects.values()))
         size = len(space.combinations) // 2 if protocol == "acd" else values
-        assert len({*found}) == len(found) == len(tasks[protocol].splits) <= of_protocol["ties"]
+        assert (
+            len({*found})
+            == len(found)
+            == len(tasks[protocol].splitting.names)
+            <= of_protocol["ties"]
+        )
         for split in found:
             assert len(split.seen) == size
             assert is_eligible(*split)
@@ -92,7 +97,9 @@ def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent():
 def test_hold_out_leaves_out_each_combination_once():
     found = splits.shipped(MIXTURE, "holdout")
     assert [unseen for _, unseen in found] == [(each,) for each in MIXTURE.combinations]
-    assert len(COMPMCTG.find(SetName("compmctg", "mixture", "holdout")).splits) == len(found)
+    assert len(COMPMCTG.find(SetName("compmctg", "mixture", "holdout")).splitting.names) == len(
+        found
+    )
     assert not any(is_eligible(*each) for each in found)
 
 

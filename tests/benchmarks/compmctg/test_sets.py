@@ -109,7 +109,7 @@ def test_published_splits_are_found_by_name_and_never_pinned(folder):
     left_out = [YELP.combinations[:4], YELP.combinations[4:]]
     compmctg.write(folder, "yelp", "unseen", list(unseen_rows(YELP, "acd", left_out)))
     spec = named.find(*name_of("yelp", "acd_published", "1"))
-    assert (spec.is_default, spec.is_pinned) == (False, False)
+    assert (spec.release.is_default, spec.release.is_pinned) == (False, False)
     pair = named.load(*spec.name)
     unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
     assert unseen == {*left_out[1]}
@@ -130,7 +130,7 @@ def test_unknown_sets_are_refused():
         with pytest.raises(kind) as caught:
             named.load("compmctg", *name.split())
         assert caught.value.remedy
-    assert not named.find(*name_of("books", "acd", "0")).is_fixed
+    assert not named.find(*name_of("books", "acd", "0")).release.is_fixed
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def specs(corpus, protocol):
         COMPMCTG.find(spec.name._replace(part=part))
         for spec in COMPMCTG.sets()
         if spec.name[1:3] == (corpus, protocol)
-        for part in spec.splits or (None,)
+        for part in spec.splitting.names or (None,)
     ]
 
 
