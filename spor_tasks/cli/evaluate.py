@@ -148,7 +148,7 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     """Return the ``--models``, and the other arguments as lm-eval's own parser reads them.
 
     Raises:
-        ConfigError: an argument is no JSON though it has a brace, or is nested too deeply.
+        ConfigError: an argument has a brace but is not JSON, or is nested too deeply.
     """
     from lm_eval._cli.run import Run
 

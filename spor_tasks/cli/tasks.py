@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _MODEL = ("--model", "hf", "--model_args", "pretrained=MODEL")
 
-
 HELP = "list the tasks, and make them known to lm-eval"
 
 

@@ -8,8 +8,8 @@ of an output.
 The samples that lm-eval logs of our tasks are read too, with the outputs as they were scored; if
 filters are named, with the whole outputs. A corpus that reads outputs in a published form
 (:class:`spor_tasks.corpora.base.Corpus`) may be scored from that too: plain texts, one a line, or
-labelled texts, to which no filter is applied by default. In place of a line a row may have the
-text as its ``output``.
+labelled texts, to which no filter is applied by default. A row with the text as its ``output`` may
+stand for a line.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -46,10 +46,9 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
     directory is another one while the report is made.
 
     Raises:
-        ResultError: there are no results of our tasks, or one of them cannot be published. It
-            cannot be read, has no samples, or does not have their scores; it is not of the version
-            and the whole test set of its task; it is of the same run as another one; a file has a
-            secret in it; or two files would be one.
+        ResultError: there are no results of our tasks. A result cannot be read, has no samples, or
+            does not have their scores. It is not of the version and the whole test set of its task.
+            Two results are of one run, or two files would be one. A file has a secret in it.
     """
     collected = collect(paths)
     _refuse(collected.problems, paths)
