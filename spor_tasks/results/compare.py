@@ -318,13 +318,27 @@ def _rows(
         as_is = _cell(arms[None], metric, "the model as it is", command, logged)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         samples = same_samples(logged, counted)
-        is_pair = len(cells) == 2 and all(cell.values for cell in cells) and metric in compared
+        difference = None
+        if len(cells) == 2 and all(cell.values for cell in cells) and metric in compared:
+            first, second = cells
+            difference = estimate(logged, metric, first.runs, second.runs)
+            notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
+            is_trained = bool(first.trained_seeds or second.trained_seeds)
+            if is_trained and 1 in {len(first.values), len(second.values)}:
+                notes.append(_ONE_SEED)
+            if difference is None:
+                value = statistics.fmean(first.values) - statistics.fmean(second.values)
+                over_seeds = _over_seeds(spec.scores[metric], first.values, second.values)
+                difference = Estimate(value, over_seeds)
+            elif (n := difference.n or 0) < row.n:
+                notes.append(f"on the {n:,} of {row.n:,} samples that every run has a verdict on")
+            difference = replace(difference, notes=(*difference.notes, *notes))
         yield replace(
             row,
             metric=metric,
             arms=cells,
             as_is=as_is,
-            difference=_difference(row, metric, cells, logged) if is_pair else None,
+            difference=difference,
             size=row.size._replace(
                 clusters=len(np.unique(samples[0].clusters)) if samples else None
             ),
@@ -394,21 +408,6 @@ def _notes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[s
         alike, equal = (1 + freedom_of(samples[0].clusters, each) for each in shares)
         if equal < min(FEWEST_CLUSTERS, alike / 2):  # such as those with most of the words
             yield f"a few outputs count most: they say as much as {equal:.0f} equal clusters would"
-
-
-def _difference(row: Comparison, metric: str, arms: Sequence[Cell], logged: AllLogged) -> Estimate:
-    first, second = arms
-    notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
-    is_trained = bool(first.trained_seeds or second.trained_seeds)
-    if is_trained and 1 in {len(first.values), len(second.values)}:
-        notes.append(_ONE_SEED)
-    found = estimate(logged, metric, first.runs, second.runs)
-    if found is None:
-        value = statistics.fmean(first.values) - statistics.fmean(second.values)
-        found = Estimate(value, _over_seeds(row.spec.scores[metric], first.values, second.values))
-    elif (found.n or 0) < row.n:
-        notes.append(f"on the {found.n:,} of {row.n:,} samples that every run has a verdict on")
-    return replace(found, notes=(*found.notes, *notes))
 
 
 def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, ...]:

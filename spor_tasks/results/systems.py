@@ -137,6 +137,11 @@ def _row(
         and first.training
         and (key in first.training or not key.startswith(_OF_OBJECTIVE))
     }
+    differences = []  # within the row, because a user merged them
+    for key in sorted(merged):
+        values = sorted({result.facts[key] for result in results if key in result.facts})
+        if len(values) > 1:
+            differences.append(f"{key} {', '.join(_short(value) for value in values)}")
     return Comparison(
         spec=first.spec,
         variant=first.variant,
@@ -151,7 +156,7 @@ def _row(
         differs=Differs(
             evaluated=in_words(first.signature, evaluated, whole=whole),
             trained=in_words(trained, [*trained], whole=whole),
-            merged=_merged_over(results, merged),
+            merged=f"merged over {'; '.join(differences)}" if differences else None,
         ),
         signature=first.signature,
     )
@@ -164,7 +169,7 @@ def in_words(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = Fal
     """
     texts = [f"{key} {facts[key]}" for key in keys]
     if not whole:
-        texts = list(map(_short, texts))
+        texts = [_short(text) for text in texts]
         if len(texts) > _MOST_FACTS:
             texts[_MOST_FACTS - 1 :] = [f"and {len(texts) - _MOST_FACTS + 1} more"]
     return ", ".join(texts) or None
@@ -172,13 +177,3 @@ def in_words(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = Fal
 
 def _short(text: str) -> str:
     return text if len(text) <= _MOST_WORDS else f"{text[:_MOST_WORDS]}…"
-
-
-def _merged_over(results: Sequence[Run], merged: Iterable[str]) -> str | None:
-    """Return in what the results of a row differ because a user merged them."""
-    differences = []
-    for key in sorted(merged):
-        values = sorted({result.facts[key] for result in results if key in result.facts})
-        if len(values) > 1:
-            differences.append(f"{key} {', '.join(map(_short, values))}")
-    return f"merged over {'; '.join(differences)}" if differences else None
