@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from spor_tasks.core.contracts import TaskSpec
-    from spor_tasks.harness.task_files import TaskFile
 
 
 _MODEL = ("--model", "hf", "--model_args", "pretrained=MODEL")
@@ -137,7 +136,16 @@ def print_list(options: argparse.Namespace) -> None:
 
     files = task_files.files()
     if options.all:
-        print(columns(((file.name, _description(file)) for file in files), gap="  "))
+        lines = []
+        for file in files:
+            sets = file.sets
+            words = [sets.aspect, sets.corpus, sets.part, sets.protocol]
+            if sets.icl_arm:
+                words.append(f"shown {sets.icl_arm}")
+            if sets.decoding:
+                words.append(f"{sets.decoding.removeprefix('beam')} beams")
+            lines.append((file.name, ", ".join(dict.fromkeys(word for word in words if word))))
+        print(columns(lines, gap="  "))
         return
     print("Names of tasks, in which `…` stands for the corpus, as in spor_systematicity_webnlg.\n")
     for benchmark in named.benchmarks():
@@ -146,16 +154,6 @@ def print_list(options: argparse.Namespace) -> None:
     print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
     print("`spor tasks list --all` names every task.")
     then("spor", "tasks", "show", "spor_systematicity_mini")
-
-
-def _description(file: "TaskFile") -> str:
-    sets = file.sets
-    words = [sets.aspect, sets.corpus, sets.part, sets.protocol]
-    if sets.icl_arm:
-        words.append(f"shown {sets.icl_arm}")
-    if sets.decoding:
-        words.append(f"{sets.decoding.removeprefix('beam')} beams")
-    return ", ".join(dict.fromkeys(word for word in words if word))
 
 
 def _names(specs: "Sequence[TaskSpec]") -> "Iterator[list[str]]":

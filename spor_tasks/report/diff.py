@@ -157,7 +157,10 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple
     if any(run.n < (run.documents or 0) for run in (first, second)):
         what = "a trial on a part of the test only, whose numbers say little"
         problems = (*problems, Problem(TRIAL, task, what, lost=False))
-    changes = filter(None, (_change(*pair, metrics) for pair in pairs))
+    changes = [change for pair in pairs if (change := _change(*pair, metrics))]
+    changes.sort(
+        key=lambda change: (*(-abs(each.change) for each in change.scores.values()), change.sample)
+    )
     found = TaskDiff(
         task=task,
         runs=(str(first.file), str(second.file)),
@@ -165,7 +168,7 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple
         lost=tuple(sorted(before.keys() - after.keys())),
         gained=tuple(sorted(after.keys() - before.keys())),
         rows=rows,
-        changes=tuple(sorted(changes, key=_by_size)),
+        changes=tuple(changes),
     )
     return found, problems
 
@@ -189,10 +192,6 @@ def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | N
         return None
     alike = before.contexts == after.contexts
     return Change(before.sample.id, before.outputs, after.outputs, scores, prompted_alike=alike)
-
-
-def _by_size(change: Change) -> tuple[Any, ...]:
-    return *(-abs(scores.change) for scores in change.scores.values()), change.sample
 
 
 # --- As a document --------------------------------------------------------------------------------
@@ -223,26 +222,24 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
     }
     none = Grid(task.task, "", ("metric",), (), (), {})
     for grid in by_arm(task.rows, more=further) if task.rows else [none]:
-        caption = "; ".join(filter(None, [*facts, grid.caption]))
+        caption = "; ".join([*facts, grid.caption] if grid.caption else facts)
         yield replace(grid, title=task.task, caption=caption)
     if task.changes:
         changes = task.changes[:most]
         labels = {row.metric: row.score.label for row in task.rows}
-        lines = tuple(line for change in changes for line in _change_lines(change, labels))
+        lines: list[Line] = []
+        for change in changes:
+            moved = [
+                f"{labels[metric]} {_text(scores.before) or '?'} → {_text(scores.after) or '?'}"
+                for metric, scores in change.scores.items()
+                if scores.before != scores.after
+            ]
+            lines.append((change.sample, ", ".join(moved) or "the same scores"))
+            for before, after in zip(change.before, change.after, strict=False):
+                lines += [("", f"- {before}"), ("", f"+ {after}")]
         caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
         names = ("sample", "scores, then outputs before (-) and after (+)")
-        yield Grid("Changed samples", caption, names, lines, (), {})
-
-
-def _change_lines(change: Change, labels: Mapping[str, str]) -> Iterator[Line]:
-    moved = [
-        f"{labels[metric]} {_text(scores.before) or '?'} → {_text(scores.after) or '?'}"
-        for metric, scores in change.scores.items()
-        if scores.before != scores.after
-    ]
-    yield change.sample, ", ".join(moved) or "the same scores"
-    for before, after in zip(change.before, change.after, strict=False):
-        yield from (("", f"- {before}"), ("", f"+ {after}"))
+        yield Grid("Changed samples", caption, names, tuple(lines), (), {})
 
 
 def _text(value: float | None) -> str:

@@ -9,7 +9,7 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -145,15 +145,15 @@ def markdown(document: Document) -> str:
 
 
 def _markdown_row(line: Line) -> str:
-    return "|" + "".join(f" {_markdown_cell(content)} |" for content in line)
-
-
-def _markdown_cell(content: Content) -> str:
-    if isinstance(content, str):
-        return markdown_text(content)
-    interval = rf" \[{content.interval}\]" if content.interval else ""
-    notes = "".join(rf" \[{letter}\]" for letter in content.notes)
-    return f"{content.value}{content.mark}{interval}{notes}".lstrip()
+    cells = []
+    for content in line:
+        if isinstance(content, str):
+            cells.append(markdown_text(content))
+            continue
+        interval = rf" \[{content.interval}\]" if content.interval else ""
+        notes = "".join(rf" \[{letter}\]" for letter in content.notes)
+        cells.append(f"{content.value}{content.mark}{interval}{notes}".lstrip())
+    return "|" + "".join(f" {cell} |" for cell in cells)
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -170,40 +170,38 @@ def latex(document: Document) -> str:
     comments += (visible(problem) for problem in document.problems)
     lines = [f"% {comment}" for comment in comments]
     for grid in document.grids:
-        lines += ["", *_latex_table(grid)]
+        captions = (f"{latex_text(text)}." for text in (grid.title, grid.caption) if text)
+        notes = (
+            rf" \textsuperscript{{{letter}}}~{latex_text(note)}."
+            for letter, note in grid.notes.items()
+        )
+        texts = sum(name in _TEXT_COLUMNS for name in grid.header)
+        aligned = "l" * texts + "r" * (len(grid.header) - texts)
+        lines += ["", r"\begin{table}", r"\centering"]
+        lines += [rf"\caption{{{' '.join(captions)}{''.join(notes)}}}"]
+        lines += [rf"\begin{{tabular}}{{{aligned}}}", r"\toprule", _latex_row(grid.header)]
+        for label, rows in grid.sections:
+            lines.append(r"\midrule")
+            if label:
+                lines.append(rf"\multicolumn{{{len(grid.header)}}}{{l}}{{\emph{{{label}}}}} \\")
+            lines += map(_latex_row, rows)
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
 
-def _latex_table(grid: Grid) -> Iterator[str]:
-    caption = "".join(f" {latex_text(text)}." for text in (grid.title, grid.caption) if text)
-    notes = (
-        rf" \textsuperscript{{{letter}}}~{latex_text(note)}." for letter, note in grid.notes.items()
-    )
-    texts = sum(name in _TEXT_COLUMNS for name in grid.header)
-    columns = "l" * texts + "r" * (len(grid.header) - texts)
-    yield from (r"\begin{table}", r"\centering")
-    yield rf"\caption{{{caption[1:]}{''.join(notes)}}}"
-    yield from (rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(grid.header))
-    for label, rows in grid.sections:
-        yield r"\midrule"
-        if label:
-            yield rf"\multicolumn{{{len(grid.header)}}}{{l}}{{\emph{{{label}}}}} \\"
-        yield from map(_latex_row, rows)
-    yield from (r"\bottomrule", r"\end{tabular}", r"\end{table}")
-
-
 def _latex_row(line: Line) -> str:
-    return " & ".join(map(_latex_cell, line)) + r" \\"
-
-
-def _latex_cell(content: Content) -> str:
-    if isinstance(content, str):
-        return latex_text(content)
-    value = f"${content.value}$" if content.value.startswith(("+", "-")) else content.value
-    interval = rf" {{\scriptsize $[{content.interval}]$}}" if content.interval else ""
-    notes = ",".join(content.notes)
-    raised = rf"\textsuperscript{{{notes}}}" if notes else ""
-    return f"{value}{latex_text(content.mark)}{interval}{raised}"
+    cells = []
+    for content in line:
+        if isinstance(content, str):
+            cells.append(latex_text(content))
+            continue
+        is_signed = content.value.startswith(("+", "-"))
+        value = f"${content.value}$" if is_signed else content.value
+        interval = rf" {{\scriptsize $[{content.interval}]$}}" if content.interval else ""
+        notes = ",".join(content.notes)
+        raised = rf"\textsuperscript{{{notes}}}" if notes else ""
+        cells.append(f"{value}{latex_text(content.mark)}{interval}{raised}")
+    return " & ".join(cells) + r" \\"
 
 
 # --- Data ----------------------------------------------------------------------------------------

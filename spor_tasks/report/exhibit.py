@@ -8,7 +8,7 @@ from pathlib import Path
 from spor_tasks.core.errors import ConfigError, ResultError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.visible import visible
-from spor_tasks.report.marking import KINDS, Marked
+from spor_tasks.report.marking import KINDS
 from spor_tasks.report.views import RecordView, SampleView, run_name, sample_views, view_of
 from spor_tasks.results import runs
 from spor_tasks.results.samples import Record, SampleFile, find
@@ -164,21 +164,17 @@ def _run(record: Record, view: RecordView) -> Iterator[str]:
     for output in view.outputs:
         if output.purpose:
             yield f"    {output.purpose}:"
-        yield _TEXT + (_marked(output.marked) if output.marked.output.strip() else "no output")
+        marked = output.marked
+        text, (at, end_of_scored) = marked.output, marked.scored
+        before, after = text[:at].strip(), text[end_of_scored:].strip()
+        parts = [f"(not scored: {before}) "] if before else []
+        for start, end, labels in marked.marks:
+            signs = " ".join(KINDS[label.kind].sign.format(label.number) for label in labels)
+            parts += [text[at:start], f"[{signs}: {text[start:end]}]"]
+            at = end
+        parts += [text[at:end_of_scored], f" (not scored: {after})" if after else ""]
+        yield _TEXT + ("".join(parts) if text.strip() else "no output")
         yield from (_TEXT + note for note in output.notes)
     yield from (_TEXT + note for note in view.notes)
     if view.faults is not None:
         yield f"{_TEXT}→ {', '.join(view.faults) or view.faultless}"
-
-
-def _marked(output: Marked) -> str:
-    """Return the output with marked parts in brackets, and what was not scored around it."""
-    text, (at, end_of_scored) = output.output, output.scored
-    before, after = text[:at].strip(), text[end_of_scored:].strip()
-    parts = [f"(not scored: {before}) "] if before else []
-    for start, end, labels in output.marks:
-        signs = " ".join(KINDS[label.kind].sign.format(label.number) for label in labels)
-        parts += [text[at:start], f"[{signs}: {text[start:end]}]"]
-        at = end
-    parts += [text[at:end_of_scored], f" (not scored: {after})" if after else ""]
-    return "".join(parts)
