@@ -6,7 +6,7 @@ can be hidden if every reference has it and nothing else in the input reveals it
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from string import ascii_uppercase
@@ -150,42 +150,35 @@ def _hide(samples: Sequence[Sample], choose: Callable[[Sample], Hidden | str]) -
 def _entities(sample: Sample) -> Hidden | str:
     """Return the entities to hide, or the reason for none.
 
-    As published, those that the rest of the input reveals are sought once: without these, others
-    may be revealed, and their numbers are not given to the rest [code].
+    They are the subjects without digits that every reference has and no other entity contains. As
+    published, those that the rest of the input reveals are sought once: without these, others may
+    be revealed, and their numbers are not given to the rest [code].
     """
     triples = [unit for unit in sample.units if isinstance(unit, Triple)]
-    names = sorted(_in_all_references(triples, sample.references))
-    revealed = _revealed_entities(triples, names)
-    numbered = ((name, f"Entity {number}") for number, name in enumerate(names, start=1))
-    phrases = tuple((name, phrase) for name, phrase in numbered if name not in revealed)
-    if phrases:
-        return Hidden(phrases)
-    return _REVEALED if names else "no entity is in all references"
-
-
-def _in_all_references(triples: Sequence[Triple], references: Iterable[str]) -> Iterator[str]:
-    """Yield the subjects without digits that every reference has and no other entity contains."""
     subjects = {triple.subject for triple in triples}
-    names = {end: display(end).lower() for end in subjects | {triple.object for triple in triples}}
-    texts = [display(text).lower() for text in references]
-    for subject in subjects:
-        name = names[subject]
-        if (
-            not any(map(str.isdigit, name))
-            and not any(name in entity for end, entity in names.items() if end != subject)
-            and all(name in text for text in texts)
-        ):
-            yield display(subject)
-
-
-def _revealed_entities(triples: Sequence[Triple], names: Sequence[str]) -> set[str]:
-    """Return the entities whose triple is, but for them, like one without phrases."""
+    lowered = {end: display(end).lower() for end in subjects | {t.object for t in triples}}
+    texts = [display(text).lower() for text in sample.references]
+    names = sorted(
+        display(subject)
+        for subject in subjects
+        if not any(map(str.isdigit, lowered[subject]))
+        and not any(lowered[subject] in name for end, name in lowered.items() if end != subject)
+        and all(lowered[subject] in text for text in texts)
+    )
+    # An entity is revealed if its triple is, but for it, like one without phrases.
     plain = [t for t in triples if {display(t.subject), display(t.object)}.isdisjoint(names)]
     heads = {(triple.subject, triple.predicate) for triple in plain}
     tails = {(triple.predicate, triple.object) for triple in plain}
-    subjects = {display(t.subject) for t in triples if (t.predicate, t.object) in tails}
-    objects = {display(t.object) for t in triples if (t.subject, t.predicate) in heads}
-    return (subjects | objects).intersection(names)
+    revealed = {display(t.subject) for t in triples if (t.predicate, t.object) in tails}
+    revealed |= {display(t.object) for t in triples if (t.subject, t.predicate) in heads}
+    phrases = tuple(
+        (name, f"Entity {number}")
+        for number, name in enumerate(names, start=1)
+        if name not in revealed
+    )
+    if phrases:
+        return Hidden(phrases)
+    return _REVEALED if names else "no entity is in all references"
 
 
 # --- Values of attributes -------------------------------------------------------------------------

@@ -10,7 +10,7 @@ otherwise compare an output with one of them only.
 
 import os
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -67,9 +67,17 @@ def read_corpus(path: Path) -> CorpusSamples:
         inputs[part].setdefault(input_of(sample), []).append(sample)
     if not marked:
         raise CorpusError("has no samples", where=path)
-    train, test = (tuple(_pooled(rows, make) for rows in inputs[part].values()) for part in _PARTS)
+    samples: dict[str, list[Sample]] = {part: [] for part in _PARTS}
+    for part in _PARTS:
+        for rows in inputs[part].values():
+            pooled = rows[0]
+            if len(rows) > 1:
+                texts = [text for row in rows for text in row.references]
+                pooled = make(pooled.units, texts, **pooled.context)
+                pooled = replace(pooled, left_out=sum(row.left_out for row in rows))
+            samples[part].append(pooled)
     counts = {part: sum(map(len, inputs[part].values())) for part in _PARTS}
-    return CorpusSamples(name, train, test, counts)
+    return CorpusSamples(name, tuple(samples["train"]), tuple(samples["test"]), counts)
 
 
 def input_of(sample: Sample) -> Hashable:
@@ -80,15 +88,6 @@ def input_of(sample: Sample) -> Hashable:
     if sample.challenge or sample.twin:
         return sample.id
     return sample.units, repr(sorted(sample.context.items()))
-
-
-def _pooled(rows: Sequence[Sample], make: SampleMaker) -> Sample:
-    """Return the sample of the rows of one input, with the references of all."""
-    first, *others = rows
-    if not others:
-        return first
-    sample = make(first.units, [text for row in rows for text in row.references], **first.context)
-    return replace(sample, left_out=sum(row.left_out for row in rows))
 
 
 @cache  # each prompt needs the corpus of its sample

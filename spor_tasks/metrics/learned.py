@@ -313,24 +313,23 @@ def requested(metadata: Mapping[str, Any], spec: TaskSpec) -> dict[str, Metric]:
     """
     metrics = {}
     for prefix, loader in LOADERS.items():
-        if settings := _settings(metadata, f"{prefix}_", loader):
-            metric = load(prefix, **settings)
-            if any(Score(info.name) in spec.judging.reported for info in metric.scores):
-                metrics[prefix] = metric
+        settings = {
+            key.removeprefix(f"{prefix}_"): value
+            for key, value in metadata.items()
+            if key.startswith(f"{prefix}_")
+        }
+        if not settings:
+            continue
+        first, *further = (f"{prefix}_{name}" for name in loader.settings)
+        unknown = [f"{prefix}_{name}" for name in settings.keys() - set(loader.settings)]
+        if unknown or not isinstance(metadata.get(first), str):
+            listed = ", ".join(unknown)
+            raise ConfigError(
+                f"unknown settings: {listed}" if unknown else f"needs a text: {first}",
+                where="metadata",
+                remedy=f"Set {first} to a path or a name; further settings: {', '.join(further)}.",
+            )
+        metric = load(prefix, **settings)
+        if any(Score(info.name) in spec.judging.reported for info in metric.scores):
+            metrics[prefix] = metric
     return metrics
-
-
-def _settings(metadata: Mapping[str, Any], prefix: str, loader: JudgeLoader) -> dict[str, Any]:
-    settings = {
-        key.removeprefix(prefix): value for key, value in metadata.items() if key.startswith(prefix)
-    }
-    first, *further = (prefix + name for name in loader.settings)
-    unknown = [prefix + name for name in settings.keys() - set(loader.settings)]
-    if unknown or (settings and not isinstance(metadata.get(first), str)):
-        fault = f"unknown settings: {', '.join(unknown)}" if unknown else f"needs a text: {first}"
-        raise ConfigError(
-            fault,
-            where="metadata",
-            remedy=f"Set {first} to a path or a name; further settings: {', '.join(further)}.",
-        )
-    return settings

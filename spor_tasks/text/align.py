@@ -144,7 +144,15 @@ def _sought(pairs: tuple[Ends, ...]) -> _Sought:
         for entity in ends
         if entity is not None
     }
-    return _Sought(wordings, [_deciding(pair, degrees) for pair in cleaned])
+    deciding: list[Sequence[str | None]] = []
+    for subject, obj in cleaned:
+        if subject is None or degrees[subject] > degrees[obj]:
+            deciding.append((obj,))
+        elif degrees[subject] < degrees[obj]:
+            deciding.append((subject,))
+        else:
+            deciding.append((subject, obj))
+    return _Sought(wordings, deciding)
 
 
 def wordings(end: str) -> tuple[str, ...]:
@@ -154,15 +162,6 @@ def wordings(end: str) -> tuple[str, ...]:
 
 def _wordings(entity: str) -> tuple[str, ...]:
     return (entity, *_SYNONYMS.get(entity, ()))
-
-
-def _deciding(pair: Ends, degrees: Mapping[str | None, int]) -> Sequence[str | None]:
-    subject, obj = pair
-    if subject is None or degrees[subject] > degrees[obj]:
-        return (obj,)
-    if degrees[subject] < degrees[obj]:
-        return (subject,)
-    return (subject, obj)
 
 
 def _settle(
@@ -197,21 +196,15 @@ def _mentions(
 ) -> Sequence[Placement]:
     """Return the tied best placements of the first wording that has any."""
     for tokens in wordings:
-        placements = _placements(tokens, words, strict=strict, same_digits=same_digits)
-        if placements:
+        choices = [_nearest(token, words, same_digits=same_digits) for token in tokens]
+        matched = [positions for positions in choices if positions]
+        if len(matched) < len(choices):
+            says_something = any(len(token) > 1 or token.isdigit() for token in tokens)
+            if strict or not says_something:
+                continue
+        if placements := tightest(matched):
             return placements
     return ()
-
-
-def _placements(
-    tokens: Sequence[str], words: Mapping[str, Sequence[int]], *, strict: bool, same_digits: bool
-) -> Sequence[Placement]:
-    choices = [_nearest(token, words, same_digits=same_digits) for token in tokens]
-    matched = [positions for positions in choices if positions]
-    says_something = any(len(token) > 1 or token.isdigit() for token in tokens)
-    if len(matched) < len(choices) and (strict or not says_something):
-        return ()
-    return tightest(matched)
 
 
 def _nearest(token: str, words: Mapping[str, Sequence[int]], *, same_digits: bool) -> Sequence[int]:

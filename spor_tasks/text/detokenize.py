@@ -51,16 +51,12 @@ def detokenize(line: str) -> str:
     text = f" {line} ".replace(" @-@ ", "-")
     if "&" in text:
         text = _ENTITY.sub(lambda entity: _CHARACTERS[entity[1]], text)
-    if _any_special(text):
-        text = _joined(text.split(" "))
-    return " ".join(word for word in text.split(" ") if word)
-
-
-def _joined(words: list[str]) -> str:
+    if not _any_special(text):
+        return " ".join(word for word in text.split(" ") if word)
     parts: list[str] = []
     blank = " "  # before the next word, unless that is moved to the left
     quotes: Counter[str] = Counter()
-    for before, word in pairwise(["", *words]):
+    for before, word in pairwise(["", *text.split(" ")]):
         special = _special(word)
         kind = special.lastgroup if special else None
         if kind == "quote":
@@ -76,4 +72,4 @@ def _joined(words: list[str]) -> str:
         )
         parts.append(word if joins_left else blank + word)
         blank = "" if kind == "opening" else " "
-    return "".join(parts)
+    return " ".join(word for word in "".join(parts).split(" ") if word)

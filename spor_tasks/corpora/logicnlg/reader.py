@@ -62,7 +62,7 @@ def table_texts(folder: Path | None = None) -> Callable[[str], str]:
     copies = (folder, *([Path(tabfact)] if tabfact else []))
     for place in (copy / below for copy in copies for below in ("all_csv", "data/all_csv")):
         if place.is_dir():
-            return partial(_loose, place)
+            return partial(_read_loose, place)
     raise MissingError(
         f"has no tables: neither {_ARCHIVE} nor all_csv",
         where=folder,
@@ -70,7 +70,7 @@ def table_texts(folder: Path | None = None) -> Callable[[str], str]:
     )
 
 
-def _loose(folder: Path, table: str) -> str:
+def _read_loose(folder: Path, table: str) -> str:
     try:
         return (folder / table).read_text("utf-8")
     except OSError as error:

@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.core.table import Cell, CellTable
+from spor_tasks.core.table import CellTable
 from spor_tasks.corpora import tables
 
 
@@ -24,30 +24,24 @@ def headers_of(table: CellTable, places: Iterable[tuple[int, int]]) -> Iterator[
     """
     places = tuple(places)
     rows = table.rows[: max((row for row, _ in places), default=0)]
-    headers = [_headers(row) for row in rows]
-    with_headers = [number for number, row_headers in enumerate(headers) if row_headers]
+    headers: dict[int, list[tuple[str, int, int]]] = {}  # value, first column, and the one after
+    for number, cells in enumerate(rows):
+        end = 0
+        for cell in cells:
+            start, end = end, end + cell.column_span
+            if cell.is_header:
+                headers.setdefault(number, []).append((cell.value, start, end))
     for row, index in places:
         before = table.rows[row][:index]
         start = sum(cell.column_span for cell in before)
         end = start + table.rows[row][index].column_span
         above = [
             value
-            for number in takewhile(row.__gt__, with_headers)
+            for number in takewhile(row.__gt__, headers)
             for value, first, last in headers[number]
             if first < end and start < last
         ]
         yield Headers(tuple(above), tuple([cell.value for cell in before if cell.is_header]))
-
-
-def _headers(row: Iterable[Cell]) -> list[tuple[str, int, int]]:
-    """Return the header cells of a row: value, first column, and the one after the last."""
-    header_cells, start = [], 0
-    for cell in row:
-        end = start + cell.column_span
-        if cell.is_header:
-            header_cells.append((cell.value, start, end))
-        start = end
-    return header_cells
 
 
 def table_of(sample: Sample) -> CellTable:

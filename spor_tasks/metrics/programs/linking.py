@@ -43,28 +43,30 @@ _MOST_DIGITS = 18  # of a whole number
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The mentions of a table in a sentence.
-
-    ``sentence`` has the lemmas, and placeholders for what is linked: `<ENTITY0>` is in the table or
-    its title, `<COUNT1>` is a count, `<COMPUTE2>` a number that is compared with a column.
-    ``links`` shows the words of each link with its row and column, `#oslo;1,0#`. ``template`` has
-    the words as they were, and :data:`SLOT` in place of cells, headers and the title. ``columns``
-    are the numbers of the columns, none twice, and the first three where nothing is linked.
-
-    ``texts`` and ``numbers`` pair the name of a column, which is None for a count, with a value;
-    ``text_columns`` and ``number_columns`` are all columns mentioned, by their kind.
-    """
+    """The mentions of a table in a sentence."""
 
     sentence: str
+    """The lemmas, and placeholders for what is linked.
+
+    `<ENTITY0>` is in the table or its title, `<COUNT1>` is a count, `<COMPUTE2>` a number that is
+    compared with a column.
+    """
     normalized: str
+    """The lemmas alone."""
     links: str
+    """The words of each link with its row and column, `#oslo;1,0#`."""
     template: str
+    """The words as they were, and :data:`SLOT` in place of cells, headers and the title."""
     tags: tuple[str, ...]
     texts: tuple[tuple[str, str], ...]
+    """The name of a column and a value, as in ``numbers``."""
     numbers: tuple[tuple[str | None, Numeric | str], ...]
+    """The name of a column, None for a count, and a value."""
     text_columns: tuple[str, ...]
+    """All columns of texts that are mentioned."""
     number_columns: tuple[str, ...]
     columns: tuple[int, ...]
+    """The numbers of the columns, none twice, and the first three where nothing is linked."""
 
 
 class Linker:

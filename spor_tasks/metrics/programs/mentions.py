@@ -154,8 +154,23 @@ def mentions_of(sentence_words: Sequence[Word], index: Index, threshold: float) 
     run, forms, at = list[Word](), list[str](), set[CellPlace]()
 
     def end() -> None:
-        if run:
-            mentions.append(_linked(tuple(run), " ".join(forms), at, index, threshold))
+        if not run:
+            return
+        phrase, place = " ".join(forms), None
+        if phrase not in _STOP_WORDS:
+            place = _nearest(phrase, tuple(at), index, threshold)
+        text = phrase
+        if place is not None:
+            if place.row == _SEVERAL:
+                place_of_cell = next(each for each in sorted(at) if each.column == place.column)
+            else:
+                place_of_cell = place
+            cell = index.cells[place_of_cell]
+            text = " ".join(
+                word if word in cell.text else cell.own.get(word, word)
+                for word in phrase.split(" ")
+            )
+        mentions.append(Mention(tuple(run), text, place))
         run.clear()
         forms.clear()
 
@@ -175,31 +190,10 @@ def mentions_of(sentence_words: Sequence[Word], index: Index, threshold: float) 
     return mentions
 
 
-def _linked(
-    run: tuple[Word, ...], phrase: str, at: set[CellPlace], index: Index, threshold: float
-) -> Mention:
-    place = _nearest(phrase, tuple(at), index, threshold)
-    if place is None:
-        return Mention(run, phrase, None)
-    if place.row == _SEVERAL:
-        cell = next(index.cells[each] for each in sorted(at) if each.column == place.column)
-    else:
-        cell = index.cells[place]
-    return Mention(
-        run,
-        " ".join(
-            word if word in cell.text else cell.own.get(word, word) for word in phrase.split(" ")
-        ),
-        place,
-    )
-
-
 def _nearest(
     phrase: str, at: Sequence[CellPlace], index: Index, threshold: float
 ) -> CellPlace | None:
     """Return the place that words are linked to, if any; its row may be that of several."""
-    if phrase in _STOP_WORDS:
-        return None
     bare = _bare(phrase)
     parts = bare.split()
     texts = {place: _bare(index.cells[place].text) for place in at}

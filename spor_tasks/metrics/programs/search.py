@@ -17,7 +17,6 @@ from spor_tasks.corpora.logicnlg.columns import TypedTable
 from spor_tasks.metrics.programs.execute import ALL_ROWS, Executor
 from spor_tasks.metrics.programs.linking import Linked
 from spor_tasks.metrics.programs.moves import MOVES
-from spor_tasks.metrics.programs.operators import RowNumbers
 from spor_tasks.metrics.programs.states import (
     COUNTED,
     DEFAULT_LIMITS,
@@ -54,7 +53,14 @@ def _expand(expansion: Expansion, until: float) -> Stop:
     linked, limits = expansion.linked, expansion.limits
     out = left_out(linked.sentence, linked.tags)
     moves = [(move, name, operator) for name, (move, operator) in MOVES.items() if name not in out]
-    states = [_start(linked, expansion.executor.table.rows)]
+    start = State(
+        frozenset(),
+        tuple(Item(column, value, value) for column, value in linked.texts),
+        tuple(Item(column or COUNTED, value, str(value)) for column, value in linked.numbers),
+        (),
+        (RowSet(ALL_ROWS, expansion.executor.table.rows, used=True),),
+    )
+    states = [start]
     for step in range(limits.steps):
         expansion.step, expansion.following = step, {}
         for state in states:
@@ -68,13 +74,3 @@ def _expand(expansion: Expansion, until: float) -> Stop:
         if not states:
             return Stop.EMPTY
     return Stop.STEPS
-
-
-def _start(linked: Linked, rows: RowNumbers) -> State:
-    return State(
-        frozenset(),
-        tuple(Item(column, value, value) for column, value in linked.texts),
-        tuple(Item(column or COUNTED, value, str(value)) for column, value in linked.numbers),
-        (),
-        (RowSet(ALL_ROWS, rows, used=True),),
-    )

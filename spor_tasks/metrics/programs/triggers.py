@@ -15,8 +15,16 @@ _ONLY = re.compile(r"only [^2-9]")
 
 _NEVER = ("not", "no", "never", "didn't", "won't", "wasn't")
 _NOT = (
-    *(*_NEVER, "isn't", "haven't", "weren't"),
-    *("neither", "none", "unable", "fail", "different", "outside"),
+    *_NEVER,
+    "isn't",
+    "haven't",
+    "weren't",
+    "neither",
+    "none",
+    "unable",
+    "fail",
+    "different",
+    "outside",
 )
 _THAN = ("after", "before", "difference", "gap", "than")
 _TOTAL = ("sum", "summation", "combine", "combined", "total", "add", "all", "there are")
