@@ -121,7 +121,7 @@ def _texts(lines: Iterable[bytes], where: str) -> Rows:
         yield f"{where}:{number}", {"output": text}
 
 
-class Row(NamedTuple):
+class ScoredRow(NamedTuple):
     """A row of a file: its place, its fields, its sample, and the outputs that are scored."""
 
     place: str
@@ -138,10 +138,10 @@ def parsed(
     filters: Sequence[str],
     *,
     whole: bool,
-) -> list[Row]:
+) -> list[ScoredRow]:
     """Return the rows of a file with what is scored of their outputs; all have a twin or none."""
     needs_texts = any(each.needs_texts for each in metrics)
-    rows: list[Row] = []
+    rows: list[ScoredRow] = []
     for place, fields, own_sample in _read(file, corpus, references, whole=whole):
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
@@ -174,7 +174,7 @@ def parsed(
             )
         names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
         texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
-        rows.append(Row(place, fields, sample, texts))
+        rows.append(ScoredRow(place, fields, sample, texts))
     if not rows:
         raise CorpusError("holds no row", where=name_of(file))
     tables = [row.sample.cluster for row in rows]
@@ -211,7 +211,7 @@ def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
     return text
 
 
-def check_same(rows: Iterable[Row], second: Iterable[Row]) -> None:
+def check_same(rows: Iterable[ScoredRow], second: Iterable[ScoredRow]) -> None:
     """Refuse two files that are not of the same samples."""
     remedy = "Two systems are compared on the same samples in the same order."
     for row, match in zip_longest(rows, second):

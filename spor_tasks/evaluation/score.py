@@ -15,7 +15,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.registry import registry
 from spor_tasks.corpora.base import Corpus
-from spor_tasks.evaluation.outputs import Row, check_same, parsed
+from spor_tasks.evaluation.outputs import ScoredRow, check_same, parsed
 from spor_tasks.metrics.base import Judgement, Metric
 from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
@@ -157,7 +157,7 @@ def score(
 
 
 def _write_samples(
-    path: Path, rows: Sequence[Row], judgements: Sequence[Sequence[Judgement]]
+    path: Path, rows: Sequence[ScoredRow], judgements: Sequence[Sequence[Judgement]]
 ) -> None:
     """Write each row as it was, with what the metrics found."""
     written = []
@@ -170,7 +170,7 @@ def _write_samples(
         write_rows(path, written)
 
 
-def _apart(rows: Sequence[Row], metrics: Iterable[Metric]) -> Iterator[str]:
+def _apart(rows: Sequence[ScoredRow], metrics: Iterable[Metric]) -> Iterator[str]:
     """Yield the warning that rows of one input have a text each, if a metric reads texts."""
     alone = [row.sample for row in rows if len(row.sample.references) == 1]
     if len(alone) <= _FEW * len(rows) or not any(each.needs_texts for each in metrics):
@@ -217,7 +217,7 @@ def _with_corrections(name: str, metric: Metric, corpus: Corpus) -> Iterator[Met
             yield registered(other)
 
 
-def _judge(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[list[Judgement]]:
+def _judge(rows: Sequence[ScoredRow], metrics: Sequence[Metric]) -> list[list[Judgement]]:
     """Return the judgements of all rows by each metric."""
     samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
     try:
@@ -234,7 +234,7 @@ def _judge(rows: Sequence[Row], metrics: Sequence[Metric]) -> list[list[Judgemen
 
 
 def _tallies(
-    rows: Sequence[Row], metrics: Sequence[Metric], judgements: Iterable[Sequence[Judgement]]
+    rows: Sequence[ScoredRow], metrics: Sequence[Metric], judgements: Iterable[Sequence[Judgement]]
 ) -> list[Tally]:
     """Return the values of the scores of each metric."""
     groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)

@@ -120,7 +120,7 @@ def browse(files: Iterable[SampleFile]) -> Browser:
 # --- One test set ---------------------------------------------------------------------------------
 
 
-class _Sample(NamedTuple):
+class _PackedSample(NamedTuple):
     """A sample, as the first run has it: its traits, its prompts, and its packed form."""
 
     traits: Traits
@@ -142,7 +142,7 @@ class _Sample(NamedTuple):
 
 def _test(files: Sequence[SampleFile], chunks: list[str], problems: list[Problem]) -> TestOutcomes:
     """Pack the runs of one test set, then its samples; return its entry in the index."""
-    samples: dict[str, _Sample] = {}  # by id
+    samples: dict[str, _PackedSample] = {}  # by id
     runs, copies = [], Counter[tuple[str, str]]()
     for file in files:
         run, prompt = file.run, prompt_in_words(file.run.signature)
@@ -165,7 +165,7 @@ def _test(files: Sequence[SampleFile], chunks: list[str], problems: list[Problem
 def _run(
     file: SampleFile,
     name: str,
-    samples: dict[str, _Sample],
+    samples: dict[str, _PackedSample],
     chunks: list[str],
     problems: list[Problem],
 ) -> RunOutcomes:
@@ -178,7 +178,7 @@ def _run(
             key = record.sample.id
             if key not in samples:
                 numbers[key] = len(samples)
-                samples[key] = _Sample.of(record)
+                samples[key] = _PackedSample.of(record)
             view = view_of(record)
             faults = None if view.faults is None else sum(_BITS[fault] for fault in view.faults)
             changed = {} if record.inputs == samples[key].inputs else {"inputs": record.inputs}

@@ -57,7 +57,8 @@ def _files(path: Path, task: str | None) -> tuple[SampleFile, ...]:
     results = runs.collect([path.parent if is_samples else path]).runs
     files = tuple(
         file
-        for file in filter(None, map(find, results))
+        for result in results
+        if (file := find(result))
         if task in {None, file.run.task} and (not is_samples or file.path.samefile(path))
     )
     if not files:

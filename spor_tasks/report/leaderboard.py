@@ -87,7 +87,7 @@ _SAME_TEST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RankedSystem:
     """One system on a board: a model ``as is``, or tuned on or shown the aspect's first arm.
 
     ``rank`` is one plus the number of significantly better systems, None if the system cannot be
@@ -110,7 +110,7 @@ class Board:
     """
 
     row: Comparison
-    entries: tuple[Entry, ...]
+    entries: tuple[RankedSystem, ...]
     apart: str | None = None
 
     @property
@@ -175,21 +175,23 @@ def _test_of(row: Comparison) -> Mapping[str, str]:
     return {"version": version} | {key: row.signature.get(key, "None") for key in facts}
 
 
-def _entries(rows: Iterable[Comparison]) -> list[Entry]:
+def _entries(rows: Iterable[Comparison]) -> list[RankedSystem]:
     """Return the systems of one test, best first."""
-    systems: dict[tuple[str, str | None], Entry] = {}
+    systems: dict[tuple[str, str | None], RankedSystem] = {}
     for row in rows:
         if row.arms and row.arms[0].values:
             arm = row.spec.arms[0]
-            systems[row.name, arm] = Entry(row.name, arm, row.arms[0])
+            systems[row.name, arm] = RankedSystem(row.name, arm, row.arms[0])
         if row.as_is.values:  # it occurs in the rows of all its adapters
-            systems[row.name_as_is, None] = Entry(row.name_as_is, None, row.as_is)
+            systems[row.name_as_is, None] = RankedSystem(row.name_as_is, None, row.as_is)
     return sorted(
         systems.values(), key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or "")
     )
 
 
-def _ranked(entries: Sequence[Entry], metric: str, logged: AllLogged) -> tuple[Entry, ...]:
+def _ranked(
+    entries: Sequence[RankedSystem], metric: str, logged: AllLogged
+) -> tuple[RankedSystem, ...]:
     """Return the entries, given best first, with their ranks or why they have none."""
     systems = [entry.cell.runs for entry in entries]
     several = any(len({run.seed for run in system}) > 1 for system in systems)
@@ -260,7 +262,7 @@ def _grid(board: Board) -> Grid:
     notes = Notes()
     prompts = {prompt_in_words(entry.cell.runs[0].signature) for entry in board.entries}
 
-    def line(entry: Entry) -> Line:
+    def line(entry: RankedSystem) -> Line:
         source = source_text(entry.cell.interval)
         prompt = [prompt_in_words(entry.cell.runs[0].signature)] if len(prompts) > 1 else []
         letters = notes.letters(entry.reason, entry.cell.reason, source, *entry.cell.notes)
@@ -278,7 +280,7 @@ def _grid(board: Board) -> Grid:
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)
 
 
-def _row(board: Board, entry: Entry) -> dict[str, Any]:
+def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
     reasons = (entry.reason, entry.cell.reason, *entry.cell.notes)
     row = board.row
     return {

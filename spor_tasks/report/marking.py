@@ -87,7 +87,7 @@ class Label(NamedTuple):
     number: int
 
 
-class Span(NamedTuple):
+class Extent(NamedTuple):
     """A part of a text, as indices of its characters."""
 
     start: int
@@ -111,7 +111,7 @@ class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     output: str
-    scored: Span
+    scored: Extent
     marks: tuple[Mark, ...] = ()
     units: tuple[int, ...] = ()
     phrases: tuple[int, ...] = ()
@@ -235,15 +235,15 @@ def is_wordless(unit: DataUnit) -> bool:
     return not has_words(unit[-1])
 
 
-def _place(text: str, output: str) -> Span:
+def _place(text: str, output: str) -> Extent:
     """Return where in an output a part of it was scored: after reasoning, as lines if it can be."""
     after = len(output) - len(strip_reasoning(output))
     for edge in ("\n", ""):
         for start in (after, 0):
             place = f"{edge}{output[start:]}{edge}".find(f"{edge}{text}{edge}")
             if place >= 0:
-                return Span(start + place, start + place + len(text))
-    return Span(0, len(output))
+                return Extent(start + place, start + place + len(text))
+    return Extent(0, len(output))
 
 
 # --- Stretches of text -----------------------------------------------------------------------

@@ -80,7 +80,7 @@ class _Point(NamedTuple):
     parts: Sequence[float] = ()
 
 
-class _Row(NamedTuple):
+class _PlotRow(NamedTuple):
     """Scores under a title, and a point with a text for their difference; names have lines."""
 
     title: str
@@ -151,7 +151,7 @@ class _Axis(NamedTuple):
 
 
 def _plot(
-    rows: Iterable[_Row],
+    rows: Iterable[_PlotRow],
     names: tuple[str, str],
     caption: str,
     looks: Mapping[str, _Look],
@@ -214,7 +214,7 @@ def _line(x: float, y: float, to_x: float, to_y: float, **attributes: object) ->
     return _element("line", **dict(zip(("x1", "y1", "x2", "y2"), ends, strict=True)), **attributes)
 
 
-def _rows(rows: Iterable[_Row], axes: Sequence[_Axis]) -> tuple[list[str], float]:
+def _rows(rows: Iterable[_PlotRow], axes: Sequence[_Axis]) -> tuple[list[str], float]:
     """Return the rows from above, with a line for each title, and where they end."""
     parts, y = list[str](), float(_LEGEND)
     height = _LINE * len(axes)
@@ -275,7 +275,7 @@ def _short(name: str) -> str:
 # --- Rows of the tables --------------------------------------------------------------------------
 
 
-def _arms(rows: Iterable[Comparison]) -> Iterator[_Row]:
+def _arms(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
     """Yield the scores of arms and their difference: headlines from 0 to 100, to fit one scale."""
     for row in rows:
         difference = row.difference
@@ -290,7 +290,7 @@ def _arms(rows: Iterable[Comparison]) -> Iterator[_Row]:
         name = row.spec.name
         test = (name.corpus, name.part, row.variant, name.protocol, row.score.label)
         look = _Look(_INK, is_filled=bool(difference.mark))
-        yield _Row(
+        yield _PlotRow(
             row.spec.about.aspect,
             (_short(row.model), " · ".join(word for word in test if word)),
             points,
@@ -303,7 +303,7 @@ def _ends(interval: Interval | None) -> Sequence[float]:
     return () if interval is None else (interval.low, interval.high)
 
 
-def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
+def _halves(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
     """Yield scores on known and on new combinations, if a relative gap compares them.
 
     A system has results of several splits. The means of both scores are over them, and the gap is
@@ -324,7 +324,7 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
             looks = zip(halves, _LOOKS, strict=True)
             points = [_Point(fmean(half), look, parts=half) for half, look in looks]
             loss = 100 * (first - second) / first if first else 0.0
-            yield _Row(title, [system], points, _Point(loss, _Look(_INK)), f"{loss:+.1f} %")
+            yield _PlotRow(title, [system], points, _Point(loss, _Look(_INK)), f"{loss:+.1f} %")
 
 
 # --- Rows of samples -----------------------------------------------------------------------------
@@ -332,7 +332,7 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_Row]:
 
 def _groups(
     tests: Iterable[TestOutcomes], trait: str, scores: Mapping[str, ScoreFacts]
-) -> Iterator[_Row]:
+) -> Iterator[_PlotRow]:
     """Yield a row for each value of a trait, of each task and model that has several values.
 
     Scores are headlines from 0 to 100 that are means over samples.
@@ -352,7 +352,7 @@ def _groups(
                     reach = _NORMAL * deviation / math.sqrt(n)
                     ends = (mean - reach, mean + reach)
                     points.append(_Point(mean, looks.get(arm, _AS_IS), ends))
-                rows.append(_Row(title, [_short(str(group))], points))
+                rows.append(_PlotRow(title, [_short(str(group))], points))
             yield from rows if len(rows) > 1 else ()
 
 

@@ -53,7 +53,7 @@ _NEAR = 2  # rows above and below one with a highlighted cell
 _MOST_COLUMNS = 1000  # as many as HTML lets a cell span
 _MOST_TEXT = 500  # characters of a cell
 
-_Rows: TypeAlias = Sequence[Sequence[ShownCell]]
+_AllCells: TypeAlias = Sequence[Sequence[ShownCell]]
 """All rows of a table, with the spans of the source."""
 
 
@@ -100,7 +100,7 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
     return TableView(title, tuple(_shown_rows(shown, visible)), linked)
 
 
-def _visible_rows(rows: _Rows, most: int) -> Iterable[int]:
+def _visible_rows(rows: _AllCells, most: int) -> Iterable[int]:
     """Return the rows that are shown: of highlighted cells first, then headers and neighbours."""
     highlighted = [number for number, row in enumerate(rows) if any(cell.units for cell in row)]
     is_small = len(rows) <= most and sum(map(len, rows)) <= _SMALL
@@ -123,7 +123,7 @@ _Slots: TypeAlias = Mapping[int, _Place]
 """The place of the cell in each slot of a row that is filled, by column."""
 
 
-def _slots(rows: _Rows) -> Sequence[_Slots]:
+def _slots(rows: _AllCells) -> Sequence[_Slots]:
     """Return the slots of each row. As in HTML, a cell stands in the first column that is free.
 
     Where HTML lets cells overlap, the cell ends.
@@ -143,7 +143,7 @@ def _slots(rows: _Rows) -> Sequence[_Slots]:
     return lines
 
 
-def _shown_rows(rows: _Rows, visible: Container[int]) -> Iterator[ShownRow]:
+def _shown_rows(rows: _AllCells, visible: Container[int]) -> Iterator[ShownRow]:
     """Yield the cells of the visible rows; the first of a block also has cells from above it."""
     for is_visible, run in groupby(enumerate(_slots(rows)), lambda each: each[0] in visible):
         block = list(run)

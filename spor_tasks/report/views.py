@@ -13,9 +13,9 @@ from spor_tasks.core.sample import DataUnit, Hidden, Orders, Sample, side_of_eac
 from spor_tasks.core.table import CellTable
 from spor_tasks.metrics.groups import memberships
 from spor_tasks.report.marking import (
+    Extent,
     Fault,
     Marked,
-    Span,
     faults_of,
     has_attributes,
     is_wordless,
@@ -86,8 +86,8 @@ class RecordView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def run_name(run: Run) -> str:
     """Return the arm of a run, and the seed of its training."""
-    seed = None if run.seed is None else f"seed {run.seed}"
-    return ", ".join(filter(None, [run.arm or AS_IS, seed]))
+    arm = run.arm or AS_IS
+    return arm if run.seed is None else f"{arm}, seed {run.seed}"
 
 
 def category_of(sample: Sample) -> str | None:
@@ -147,7 +147,7 @@ def view_of(record: Record) -> RecordView:
     for text, likelihood, purpose in zip(record.scored, record.likelihoods, purposes, strict=True):
         token = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
         note = f"log likelihood {likelihood.log:.2f}{token}, {likelihood.per_byte:.3f} by byte"
-        given.append(OutputView(Marked(text, Span(0, len(text))), purpose, notes=(note,)))
+        given.append(OutputView(Marked(text, Extent(0, len(text))), purpose, notes=(note,)))
     return RecordView(tuple(given), scores, notes=notes)
 
 

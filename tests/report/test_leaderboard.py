@@ -12,7 +12,7 @@ from spor_tasks import report
 from spor_tasks.metrics.tally import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
-from spor_tasks.report.leaderboard import Entry, _ranked
+from spor_tasks.report.leaderboard import RankedSystem, _ranked
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.rows import Cell
 from spor_tasks.results.runs import collect as collect_runs
@@ -55,7 +55,7 @@ def systems_of(run, systems, clusters=None):
     each = iter(runs)
     cells = [tuple(next(each) for _ in of_system) for of_system in columns]
     entries = [
-        Entry(str(number), "atom", Cell(tuple(run.scores["parent"] for run in runs), runs))
+        RankedSystem(str(number), "atom", Cell(tuple(run.scores["parent"] for run in runs), runs))
         for number, runs in enumerate(cells)
     ]
     return sorted(entries, key=lambda entry: -entry.cell.mean), logged

@@ -12,7 +12,7 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Tripl
 from spor_tasks.metrics.copy_rule import normalized, origins, verdicts
 from spor_tasks.metrics.order import is_strict
 from spor_tasks.report import marking
-from spor_tasks.report.marking import KINDS, Fault, Span, faults_of
+from spor_tasks.report.marking import KINDS, Extent, Fault, faults_of
 from spor_tasks.report.sample_table import MOST_ROWS, ShownCell, table_view
 from spor_tasks.text import align, filters
 from spor_tasks.text.filters import first_line
@@ -117,7 +117,7 @@ def test_units_leaks_and_faults_are_marked(sample, marked, faults):
 
 def test_only_what_is_scored_counts_and_the_rest_is_kept():
     found = mark(SHIP, "Here:\n\nAmber Heron.\nIt is from Morvmouth, 46 metres.")
-    assert (found.scored, found.units) == (Span(7, 19), (0, 1))
+    assert (found.scored, found.units) == (Extent(7, 19), (0, 1))
     assert found.faults == (Fault.UNIT, Fault.LINES)
     assert found.output.endswith("46 metres.")
     text = "The Amber Heron, 46 metres long, was built in Morvmouth."
@@ -141,7 +141,7 @@ def test_only_what_is_scored_counts_and_the_rest_is_kept():
 def test_the_scored_part_is_found(output, scored, start):
     found = marking.mark(SHIP, output, scored)
     begin, text = (0, scored) if start is None else (start, output)
-    assert (found.output, found.scored) == (text, Span(begin, begin + len(scored)))
+    assert (found.output, found.scored) == (text, Extent(begin, begin + len(scored)))
 
 
 @pytest.mark.parametrize("twin", [None, SHIP])
