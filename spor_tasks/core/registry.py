@@ -6,7 +6,7 @@ group ``spor_tasks.<kind>``. Its object is imported on first use.
 
 import logging
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata, resources
 from pkgutil import resolve_name
@@ -55,9 +55,14 @@ class Registry:
     """
 
     def __init__(
-        self, entries: Iterable[Entry], corrected: Mapping[str, str] = MappingProxyType({})
+        self,
+        entries: Iterable[Entry],
+        corrected: Mapping[str, str] = MappingProxyType({}),
+        scores: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         self._corrected = corrected
+        self.scores = scores
+        """The scores of metrics, as far as they are declared."""
         self._entries: dict[tuple[Kind, str], Entry] = {}
         for entry in entries:
             first = self._entries.setdefault((entry.kind, entry.name), entry)
@@ -77,6 +82,16 @@ class Registry:
         others = (each for each in self._entries.values() if each.kind == "metric" and each.package)
         found = [self._corrected[metric]] if metric in self._corrected else []
         return (*found, *(entry.name for entry in others if _is_usable(entry)))
+
+    def scoring(self, scores: Collection[str]) -> tuple[str, ...]:
+        """Return the metrics that may have one of these scores, without importing more.
+
+        They are those that the registry declares so, and all whose scores it does not declare.
+        """
+        wanted = set(scores)
+        metrics = (name for kind, name in self._entries if kind == "metric")
+        found = [name for name in metrics if not wanted.isdisjoint(self.scores.get(name, wanted))]
+        return tuple(name for name in found if _is_usable(self._entries["metric", name]))
 
     def get(self, kind: Kind, name: str) -> Any:
         """Return the object with this name.
@@ -136,9 +151,9 @@ def registry() -> Registry:
     """Return the entries of this package and of installed ones, without those of training."""
     text = resources.files("spor_tasks").joinpath("registry.toml").read_text("utf-8")
     declared: Any = tomllib.loads(text)
-    corrected = declared.pop("corrected")
+    corrected, scores = declared.pop("corrected"), declared.pop("scores")
     own = (Entry(kind, *item) for kind, targets in declared.items() for item in targets.items())
-    return Registry([*own, *installed("benchmark", "corpus", "metric")], corrected)
+    return Registry([*own, *installed("benchmark", "corpus", "metric")], corrected, scores)
 
 
 def installed(*kinds: Kind) -> Iterator[Entry]:

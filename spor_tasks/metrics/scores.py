@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError, advice
@@ -23,15 +24,17 @@ def metric(name: str) -> Metric:
 
 
 @cache
-def score_infos() -> Mapping[str, ScoreInfo]:
+def score_infos(name: str | None = None) -> Mapping[str, ScoreInfo]:
     """Return the scores of all registered metrics by name, in the order of the registry.
+
+    With the name of a score, those of the metrics that may have it.
 
     Raises:
         ConfigError: two metrics have a score of one name, or a metric cannot be imported.
     """
     owners: dict[str, str] = {}
     infos: dict[str, ScoreInfo] = {}
-    for owner in registry().names("metric"):
+    for owner in registry().scoring([name]) if name else registry().names("metric"):
         for info in metric(owner).scores:
             if owners.setdefault(info.name, owner) != owner:
                 raise ConfigError(
@@ -47,7 +50,7 @@ def score_infos() -> Mapping[str, ScoreInfo]:
 def metrics_for(scores: Iterable[Score]) -> tuple[Metric, ...]:
     """Return the registered metrics of these scores."""
     names = {score.name for score in scores}
-    metrics = map(metric, registry().names("metric"))
+    metrics = map(metric, registry().scoring(names))
     return tuple(each for each in metrics if names & {info.name for info in each.scores})
 
 
@@ -59,7 +62,7 @@ def info_of(score: Score | Gap) -> ScoreInfo:
     """
     if isinstance(score, Gap):
         return _info_of_gap(score)
-    info = score_infos().get(score.name)
+    info = score_infos(score.name).get(score.name)
     if info and score.group:
         info = info_over(info, score.group)
     if info is None:
@@ -121,7 +124,10 @@ def over_groups(infos: Iterable[ScoreInfo], groups: Iterable[str] = GROUPS) -> l
 @cache
 def _by_key() -> Mapping[str, Score]:
     """Return all scores, and those over groups, by their keys in results."""
-    names = list(score_infos())
+    declared = registry().scores
+    others = (metric(name) for name in registry().names("metric") if name not in declared)
+    names = [*chain.from_iterable(declared.values())]
+    names += [info.name for each in others for info in each.scores]
     over = (Score(name, group) for name in names for group in (TWINS, *GROUPS))
     return {str(score): score for score in (*over, *map(Score, names))}
 

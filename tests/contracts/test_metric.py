@@ -340,3 +340,9 @@ def test_the_registry_declares_which_metric_corrects_which():
             if other != name and any(info.corrects in own for info in metric(other).scores)
         ]
         assert [*registry().correcting(name)] == found
+
+
+def test_the_registry_declares_the_scores_of_each_metric_of_this_package():
+    declared = registry().scores
+    assert {name: [info.name for info in metric(name).scores] for name in declared} == declared
+    assert [*declared] == [*registry().names("metric")][: len(declared)]
