@@ -210,7 +210,7 @@ _Content: TypeAlias = tuple[str | None, frozenset[DataUnit]]
 
 def _content(sample: Sample) -> _Content:
     """Return the content of a text for the sample, in any order; of a table, its name alone."""
-    units = () if "table" in sample.context else sample.units
+    units = () if sample.table else sample.units
     return sample.about("name"), frozenset(units)
 
 

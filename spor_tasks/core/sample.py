@@ -142,6 +142,11 @@ class Sample:
         return table if isinstance(table, Table | CellTable) else None
 
     @property
+    def has_attributes(self) -> bool:
+        """Whether its units are attributes that a text should have, and not facts to tell."""
+        return "prefix" in self.context
+
+    @property
     def target(self) -> str:
         """The text that a model should write: the context's ``target``, or the first reference."""
         first = self.references[0] if self.references else ""

@@ -108,7 +108,7 @@ def linearize(sample: Sample, style: Style, instruction: str | None = None) -> s
     Raises:
         ConfigError: the style is unknown.
     """
-    if sample.about("prefix") is not None:
+    if sample.has_attributes:
         return linearize_attributes(sample, style)
     if isinstance(sample.units[0], Triple):
         return linearize_triples(sample, style, instruction)

@@ -120,11 +120,6 @@ class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
     faults: tuple[Fault, ...] = ()
 
 
-def has_attributes(sample: Sample) -> bool:
-    """Return whether units are attributes that a text should have, and not facts to tell."""
-    return "prefix" in sample.context
-
-
 def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized] = ()) -> Marked:
     """Return an output with marks in the part of it that was scored.
 
@@ -142,8 +137,8 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
     of_cells = isinstance(sample.table, CellTable)
-    of_attributes = has_attributes(sample)
-    is_named = of_cells or not (of_attributes or "table" in sample.context)
+    of_attributes = sample.has_attributes
+    is_named = of_cells or not (of_attributes or sample.table)
     strict = is_strict(sample) and not of_cells
     units = sample.units if is_named else ()
     traces = align.trace(units, text, strict=strict, same_digits=of_cells)
@@ -202,7 +197,7 @@ def _missing(
     sample: Sample, traces: Sequence[Sequence[align.Placement]], recognized: Iterable[Recognized]
 ) -> tuple[int, ...]:
     """Return the numbers of units that are not located, or of attributes with another value."""
-    if has_attributes(sample):
+    if sample.has_attributes:
         values = {aspect: value for aspect, value, _ in recognized}
         differs = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
         return tuple(number for number, is_missing in enumerate(differs) if is_missing)

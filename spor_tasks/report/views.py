@@ -17,7 +17,6 @@ from spor_tasks.report.marking import (
     Fault,
     Marked,
     faults_of,
-    has_attributes,
     is_wordless,
     mark,
 )
@@ -160,7 +159,7 @@ def _output(record: Record, number: int, owner: Sample, marked: Marked) -> Outpu
     if isinstance(owner.challenge, Orders):
         order = owner.challenge.inputs[number % len(owner.challenge.inputs)]
         purposes.append(f"input order {' '.join(map(str, order))}")
-    if marked.units and not has_attributes(owner):
+    if marked.units and not owner.has_attributes:
         notes.append(f"not located: {' '.join(f'[{unit}]' for unit in marked.units)}")
     if marked.phrases and isinstance(owner.challenge, Hidden):
         phrases = (owner.challenge.phrases[phrase][1] for phrase in marked.phrases)
@@ -176,10 +175,10 @@ def _output(record: Record, number: int, owner: Sample, marked: Marked) -> Outpu
 def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict]:
     """Yield the verdict on each unit; none on linked columns and attributes that nobody judged."""
     of_cells = isinstance(owner.table, CellTable)
-    if has_attributes(owner):
+    if owner.has_attributes:
         if len(record.recognized) != len(owner.units):
             return
-    elif "table" in owner.context and not of_cells:
+    elif owner.table and not of_cells:
         return
     labels = (label for mark in marked.marks for label in mark.labels)
     doubtful = {label.number for label in labels if label.kind == "doubtful unit"}

@@ -6,6 +6,7 @@ import pytest
 
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
+from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import SporError
 from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.harness import adapt, host, task_files
@@ -35,7 +36,7 @@ def check(found, task, *metrics):
     samples = [sample_of(row["doc"]) for row in rows]
     outputs = [tuple(row["filtered_resps"]) for row in rows]
     reported, compared = found["results"][task], {}
-    for metric in (*metrics_for(SPECS[task].scores), *metrics):
+    for metric in (*metrics_for(SPECS[task].judging.scores), *metrics):
         assert f"{metric.scores[0].name},none" in reported
         for score in scores_of(metric, metric.judge(samples, outputs), samples):
             if f"{score.name},none" in reported:
@@ -141,7 +142,7 @@ def test_a_limit_takes_the_first_samples_or_evenly_spaced_ones(limit, evenly, nu
 
 
 def test_scores_without_resampling_have_no_standard_error():
-    listed = [each["metric"] for each in adapt.metric_list(["dist_3", "totto_bleu"])]
+    listed = [each["metric"] for each in adapt.metric_list([Score("dist_3"), Score("totto_bleu")])]
     assert listed == ["dist_3", "totto_bleu", "totto_bleu_stderr"]
     words = (1.0, 1.0, 7.0)
-    assert adapt.as_listed({"dist_3": words}, ["dist_3"]) == {"dist_3": words}
+    assert adapt.as_listed({"dist_3": words}, [Score("dist_3")]) == {"dist_3": words}

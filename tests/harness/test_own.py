@@ -269,7 +269,10 @@ def test_tasks_of_a_space_are_made_evaluated_and_read(weather):
     }
     assert (found.corpus, found.protocol, found.variant) == ("weather", "holdout", "")
     spec = COMPMCTG.find(SetName("compmctg", "weather", "holdout"))
-    assert (found.spec.name, found.spec.displayed) == (spec.name, (*map(str, spec.displayed),))
+    assert (found.spec.name, found.spec.displayed) == (
+        spec.name,
+        (*map(str, spec.judging.displayed),),
+    )
     assert 0 < found.scores["dist_3"] <= 1
 
 
