@@ -14,7 +14,7 @@ def benchmarks() -> tuple[Sets, ...]:
     Raises:
         ConfigError: one cannot be imported, or lacks an attribute of the contract.
     """
-    return tuple(map(_benchmark, registry().names("benchmark")))
+    return tuple(map(benchmark, registry().names("benchmark")))
 
 
 @cache
@@ -45,7 +45,7 @@ def find(
         ):
             return spec
     if protocol and aspect in registry().names("benchmark"):
-        return _benchmark(aspect).find(SetName(aspect, corpus, protocol, part))
+        return benchmark(aspect).find(SetName(aspect, corpus, protocol, part))
     name = " ".join(filter(None, [aspect, corpus, protocol, part]))
     asking = {spec.benchmark for spec in available() if spec.name.aspect == aspect}
     names = [spec.name for spec in available() if spec.benchmark in asking or not asking]
@@ -66,7 +66,7 @@ def load(
         CorpusError: a file is missing or is not the published one.
     """
     spec = find(aspect, corpus, protocol, part)
-    return _benchmark(spec.benchmark).load(spec.name)
+    return benchmark(spec.benchmark).load(spec.name)
 
 
 def split_name(spec: TaskSpec) -> str | None:
@@ -93,14 +93,19 @@ def check_has_units(corpus: str) -> None:
         )
 
 
-def place_of(benchmark: str, aspect: str) -> tuple[int, int]:
+def place_of(name: str, aspect: str) -> tuple[int, int]:
     """Return where an aspect stands among those of all benchmarks; last if it is not installed."""
     names = registry().names("benchmark")
-    if benchmark not in names:
+    if name not in names:
         return len(names), 0
-    return names.index(benchmark), list(_benchmark(benchmark).groups).index(aspect)
+    return names.index(name), list(benchmark(name).groups).index(aspect)
 
 
-def _benchmark(name: str) -> Sets:
-    benchmark: Sets = registry().get("benchmark", name)
-    return benchmark
+def benchmark(name: str) -> Sets:
+    """Return a registered benchmark.
+
+    Raises:
+        ConfigError: it is not registered, or it lacks a part of the contract.
+    """
+    found: Sets = registry().get("benchmark", name)
+    return found

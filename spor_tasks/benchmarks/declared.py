@@ -1,8 +1,8 @@
-"""The base of benchmarks: sets declared as data (`sets.toml`), and the plainest tables of them."""
+"""The base of benchmarks: sets and tables declared as data (`sets.toml`, `tables.toml`)."""
 
 import dataclasses
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -10,18 +10,15 @@ from typing import Any
 
 import msgspec
 
-from spor_tasks.benchmarks import published
 from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, Splitting, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
+from spor_tasks.core.layouts import Layout
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora.sources import Archive, Repository
-from spor_tasks.results.grid import Grid, section_title
-from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import by_metric
 
 
 class DeclaredSets:
-    """A benchmark whose sets are data (:class:`~spor_tasks.results.benchmarks.Benchmark`).
+    """A benchmark whose sets are data (:class:`~spor_tasks.core.contracts.Sets`).
 
     A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` the published files
     that they are made of, if any.
@@ -53,17 +50,17 @@ class DeclaredSets:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
         raise NotImplementedError
 
-    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield the tables of the rows of one aspect, corpus, kind of sets and way of asking."""
-        yield by_metric(section_title(rows[0]), rows)
+    def tables(self, name: SetName) -> tuple[Layout, ...]:
+        """Return the tables of a task's results; none are one table with all scores."""
+        for each in _tables().get(self.name, ()):
+            is_of_aspect = name.aspect in (each.aspects or [name.aspect])
+            if is_of_aspect and name.protocol in (each.protocols or [name.protocol]):
+                return each.layouts
+        return ()
 
-    def overall(self, _rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield further tables of the rows of all corpora and kinds of sets."""
-        yield from ()
-
-    def published(self, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-        """Return the paper's rows of `published.csv` for those that ask the same."""
-        return published.published_rows(self.name, rows)
+    def captions(self, _name: SetName) -> Mapping[str, str]:
+        """Return what remarks below tables say of these sets, by the names in braces."""
+        return {}
 
     def sets(self) -> tuple[TaskSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""
@@ -100,6 +97,20 @@ def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> SplitPair:
 
 _PARTS = {"judging": Judging, "asking": Asking, "release": Release, "splitting": Splitting}
 """The parts of a :class:`TaskSpec`, whose fields `sets.toml` has side by side."""
+
+
+class _Tables(msgspec.Struct):
+    """An entry of `tables.toml`; without aspects or protocols it is for all."""
+
+    aspects: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+    layouts: tuple[Layout, ...] = ()
+
+
+@cache
+def _tables() -> dict[str, tuple[_Tables, ...]]:
+    content = tomllib.loads(Path(__file__).with_name("tables.toml").read_text("utf-8"))
+    return msgspec.convert(content, dict[str, tuple[_Tables, ...]])
 
 
 class _Group(msgspec.Struct):

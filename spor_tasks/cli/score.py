@@ -187,7 +187,7 @@ def _print(result: "Result", *, intervals: bool) -> None:
     )
     print(columns([head, *scores], "<28", ">12", ">9", ">10", ">24"))
     if result.comparisons:
-        from spor_tasks.results.grid import p_text
+        from spor_tasks.report.grid import p_text
 
         lines = [("difference  ", "value", "n", "p", "95 % interval")]
         for name, paired in result.comparisons.items():

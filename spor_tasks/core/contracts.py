@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from spor_tasks.core.layouts import Layout
 from spor_tasks.core.sample import SetName, SplitPair
 
 
@@ -127,10 +128,7 @@ class TaskSpec:
 
 
 class Sets(Protocol):
-    """The part of a benchmark that is about its sets.
-
-    Its tables are the other part (:class:`spor_tasks.results.benchmarks.Benchmark`).
-    """
+    """A benchmark: its sets, found by name and loaded; all else that it has is data."""
 
     @property
     def name(self) -> str:
@@ -139,6 +137,32 @@ class Sets(Protocol):
     @property
     def groups(self) -> Mapping[str, str]:
         """The titles of its aspects, in the order of its tables."""
+
+    @property
+    def title(self) -> str:
+        """The name that readers know."""
+
+    @property
+    def source(self) -> str:
+        """The address of what was published."""
+
+    @property
+    def paper(self) -> str:
+        """Where the paper's numbers are from, in words; empty if none are shown."""
+
+    @property
+    def introduction(self) -> str:
+        """What it tests, and what to look at first."""
+
+    @property
+    def legends(self) -> Mapping[str, str]:
+        """What the arms and columns of its tables are, by aspect."""
+
+    def tables(self, name: SetName) -> tuple[Layout, ...]:
+        """Return the tables of a task's results; none are one table with all scores."""
+
+    def captions(self, name: SetName) -> Mapping[str, str]:
+        """Return what remarks below tables say of these sets, by the names in braces."""
 
     def sets(self) -> tuple[TaskSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""

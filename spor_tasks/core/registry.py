@@ -35,7 +35,7 @@ class Entry(NamedTuple):
 
 
 _PARTS: Mapping[Kind, tuple[str, ...]] = {
-    "benchmark": ("title", "groups", "sets", "find", "load", "grids", "overall", "published"),
+    "benchmark": ("title", "source", "groups", "sets", "find", "load", "tables", "captions"),
     "corpus": ("parts", "linearize"),
     "metric": ("scores", "signature", "judge"),
     "objective": ("pairs", "loss", "steps", "step"),

@@ -76,6 +76,8 @@ class Metric:
     """The kinds of units (:class:`spor_tasks.corpora.base.Corpus`) that it is about; () is any."""
     challenge: ClassVar[type | None] = None
     """The type of challenge that a sample must have; None is any, or none at all."""
+    caption: ClassVar[str] = ""
+    """What the captions of tables say of its settings."""
     logged: ClassVar[Sequence[str]] = ()
     """The keys of its details that lm-eval logs with a document."""
 

@@ -55,6 +55,7 @@ class SpAcc(Metric):
         ScoreInfo("sp_acc_found", "SP-Acc, with a program", of_some=True),
         ScoreInfo("sp_cut", "search cut", higher_is_better=None, own_title="SP-Acc: search cut"),
     )
+    caption = f"our programs of SP-Acc ranked by {ranking.SIGNATURE.removeprefix('ranker:')}"
     logged = ("sp_program", "sp_verdict", "sp_programs", "sp_search")
 
     limits: Limits = DEFAULT_LIMITS

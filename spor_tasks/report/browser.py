@@ -17,9 +17,9 @@ from msgspec import Struct, to_builtins
 from spor_tasks.aspects.named import place_of
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Triple
+from spor_tasks.report.grid import full_title
 from spor_tasks.report.marking import KINDS, Fault
 from spor_tasks.report.views import AS_IS, category_of, run_name, sample_views, view_of
-from spor_tasks.results.grid import full_title
 from spor_tasks.results.rows import PLAIN, prompt_in_words
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.samples import Record, SampleFile

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder
+from spor_tasks.report.sections import Table, tables
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import runs
-from spor_tasks.results.benchmarks import Table, tables
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.logged import read as read_logged

@@ -21,7 +21,7 @@ from spor_tasks.core.files import writing
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.together import replace_files
 from spor_tasks.core.visible import visible
-from spor_tasks.results.grid import Content, Grid, Line
+from spor_tasks.report.grid import Content, Grid, Line
 from spor_tasks.results.runs import Problem
 
 SCHEMA = 2

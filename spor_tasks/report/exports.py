@@ -22,9 +22,9 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import json_bytes
 from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
 from spor_tasks.report.collect import Report
+from spor_tasks.report.grid import full_title, interval_text
 from spor_tasks.report.shipped import fault_of, shipped_task
 from spor_tasks.results.compare import interval
-from spor_tasks.results.grid import full_title, interval_text
 from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.runs import Problem, Run, RunKey

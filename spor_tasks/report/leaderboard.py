@@ -11,15 +11,7 @@ import numpy as np
 from spor_tasks.aspects.named import place_of
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
-from spor_tasks.report.tables import benchmarks, ends
-from spor_tasks.results.compare import (
-    REPEATED,
-    SystemPair,
-    compare,
-    is_of_one_seed,
-    repeats_a_checkpoint,
-)
-from spor_tasks.results.grid import (
+from spor_tasks.report.grid import (
     Grid,
     Line,
     Notes,
@@ -28,6 +20,14 @@ from spor_tasks.results.grid import (
     interval_text,
     samples_text,
     source_text,
+)
+from spor_tasks.report.tables import benchmarks, ends
+from spor_tasks.results.compare import (
+    REPEATED,
+    SystemPair,
+    compare,
+    is_of_one_seed,
+    repeats_a_checkpoint,
 )
 from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.rows import Cell, Comparison, prompt_in_words

@@ -16,8 +16,8 @@ import numpy as np
 
 from spor_tasks.report.browser import TestOutcomes
 from spor_tasks.report.document import html_text
+from spor_tasks.report.grid import section_title
 from spor_tasks.results.facts import ScoreFacts
-from spor_tasks.results.grid import section_title
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
-from spor_tasks.results.benchmarks import grids
+from spor_tasks.report.sections import grids
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
 

@@ -6,8 +6,9 @@ for a score that is no mean of its samples' values.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias
@@ -16,6 +17,7 @@ import msgspec
 
 from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.layouts import Layout
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.base import Metric
@@ -208,6 +210,9 @@ class Declared:
     is_pooled: bool = False
     is_fixed: bool = True
     about: BenchmarkFacts = _UNSAID
+    tables: tuple[Layout, ...] = ()
+    captions: dict[str, str] = field(default_factory=dict)
+    """What remarks of tables say of this task."""
 
     @classmethod
     def of(cls, spec: TaskSpec, judges: Mapping[str, Metric] = MappingProxyType({})) -> "Declared":
@@ -220,6 +225,8 @@ class Declared:
         for score in spec.judging.displayed:
             name = (score.first if isinstance(score, Gap) else score).name
             scores[str(score)] = ScoreFacts.of(score, by_score.get(name))
+        told = _of_benchmark(spec.benchmark, spec.name)
+        told["captions"] |= {key: each.caption for key, each in judges.items() if each.caption}
         own = spec.judging
         return cls(
             benchmark=spec.benchmark,
@@ -238,7 +245,7 @@ class Declared:
             split_of=spec.splitting.whole,
             is_pooled=spec.splitting.is_pooled,
             is_fixed=spec.release.is_fixed,
-            about=BenchmarkFacts.of(spec.benchmark, spec.name.aspect),
+            **told,
         )
 
     @property
@@ -284,8 +291,9 @@ class Declared:
         if is_here and aspect not in registry().get("benchmark", name).groups:
             raise ResultError(f"the benchmark {name!r} has no {aspect!r}")
         if self.about == _UNSAID:
-            about = BenchmarkFacts.of(self.benchmark, self.name.aspect)
-            return replace(self, about=about).readable()
+            told = _of_benchmark(self.benchmark, self.name)
+            captions = told.pop("captions") | self.captions
+            return replace(self, captions=captions, **told).readable()
         reported, breakdown = map(self._known, (self.reported, self.breakdown))
         if not reported:
             raise ResultError(f"no installed metric has a score of {', '.join(self.reported)}")
@@ -301,6 +309,15 @@ class Declared:
             for name in names
             if (facts := self.scores.get(name)) and (facts.totals in _TOTALS or known_info(name))
         )
+
+
+def _of_benchmark(name: str, sets: SetName) -> dict[str, Any]:
+    """Return what a benchmark says of the tables of sets; of one that is not here, its name."""
+    about = BenchmarkFacts.of(name, sets.aspect)
+    if name not in registry().names("benchmark"):
+        return {"about": about, "tables": (), "captions": {}}
+    known = registry().get("benchmark", name)
+    return {"about": about, "tables": known.tables(sets), "captions": {**known.captions(sets)}}
 
 
 class TrainedOn(msgspec.Struct, frozen=True, kw_only=True):
@@ -498,7 +515,9 @@ def upgrade(facts: Any) -> Any:
             key: _score(known.get(key, score_of(key)), each)
             for key, each in declared["scores"].items()
         }
-        new["declared"] = declared | {"scores": scores}
+        found = re.search(r"\branker:([^|]+)", str(judges.get("sp")))
+        ranker = {"sp": f"our programs of SP-Acc ranked by {found[1]}"} if found else {}
+        new["declared"] = declared | {"scores": scores, "captions": ranker}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
 
 

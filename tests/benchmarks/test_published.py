@@ -4,12 +4,12 @@ from collections import defaultdict
 
 import pytest
 
-from spor_tasks.benchmarks.compmctg.averages import derived, relative_gap
-from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.scores import info_of
+from spor_tasks.report.averages import derived, relative_gap
+from spor_tasks.report.published import lines
 
 BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")
 AVERAGES = SetName("compmctg", "", "averages")

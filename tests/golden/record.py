@@ -30,6 +30,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
 from spor_tasks.aspects import named
+from spor_tasks.aspects.named import benchmark
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import CorpusError
@@ -44,7 +45,6 @@ from spor_tasks.metrics.scores import metric, metrics_for, over_groups
 from spor_tasks.metrics.tally import Tally
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import prompted, prompts_of
-from spor_tasks.results.benchmarks import benchmark
 from tests.support import compmctg
 from tests.support.classifiers import Judge, share_of_words
 from tests.support.tiny_bases import save_base

@@ -3,15 +3,16 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from spor_tasks import cli
 from spor_tasks.core import registry as registries
 from spor_tasks.core.foreign import Foreign, ForeignError, guarded
-from spor_tasks.core.registry import Entry, Registry
+from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.metrics.chrf import CHRF
-from spor_tasks.results import benchmarks
+from spor_tasks.results import facts
 from tests.conftest import REPOSITORY
 from tests.support.result_files import write_run
 
@@ -42,9 +43,12 @@ class Metric:
 attribute, judge, names = map(Metric, ("attribute", "judge", "names"))
 
 class Benchmark:
-    title = "x"
+    title = source = paper = introduction = "x"
+    legends = {{}}
     groups = {{"systematicity": "x"}}
-    find = load = grids = overall = None
+    find = load = None
+    def tables(self, name):
+        return ()
     def __init__(self, ends):
         self.ends = ends
     def sets(self):
@@ -52,7 +56,7 @@ class Benchmark:
             raise Ends
         (spec, *_) = registry().get("benchmark", "spor").sets()
         return (replace(spec, benchmark="harm-published", task="harm"),)
-    def published(self, rows):
+    def captions(self, name):
         sys.exit(0)
 
 sets, published = Benchmark(True), Benchmark(False)
@@ -186,11 +190,13 @@ def test_nothing_but_an_interrupt_passes(error):
     items.close()
 
 
-def test_a_paper_that_ends_the_program_is_left_out_of_tables(place, monkeypatch):
+def test_captions_that_end_the_program_are_one_error(place, monkeypatch):
     monkeypatch.syspath_prepend(str(place))
     entry = Entry("benchmark", "b", "harm:published", "harm")
-    monkeypatch.setattr(benchmarks, "registry", lambda: Registry([entry]))
-    assert benchmarks.tables([], []) == ()
+    monkeypatch.setattr(facts, "registry", lambda: Registry([entry]))
+    spec = registry().get("benchmark", "spor").sets()[0]
+    with pytest.raises(ForeignError, match="SystemExit: 0"):
+        facts.Declared.of(replace(spec, benchmark="b"))
 
 
 def test_what_is_guarded_is_what_it_stands_for():

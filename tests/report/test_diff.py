@@ -12,7 +12,7 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.sample import Triple
 from spor_tasks.report.diff import Change, Scores
 from spor_tasks.report.document import plain_text
-from spor_tasks.results.grid import p_text
+from spor_tasks.report.grid import p_text
 from tests.support.result_files import SAMPLE, edited, rows_of, write_result, write_rows
 
 TASK = "spor_systematicity_mini"

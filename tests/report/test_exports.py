@@ -9,6 +9,7 @@ from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from spor_tasks import report
+from spor_tasks.aspects.named import benchmark
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import MANIFEST
 from spor_tasks.core.sample import SetName
@@ -17,7 +18,6 @@ from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.report import Settings
-from spor_tasks.results.benchmarks import benchmark
 from tests.conftest import REPOSITORY
 from tests.support import table_runs
 from tests.support.report_runs import TASKS

@@ -24,10 +24,10 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.report import browser, page
 from spor_tasks.report.browser import browse
+from spor_tasks.report.grid import Grid
 from spor_tasks.report.marking import mark
 from spor_tasks.report.page import template
 from spor_tasks.report.plots import draw
-from spor_tasks.results.grid import Grid
 from spor_tasks.results.runs import Problem
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of

@@ -110,7 +110,13 @@ def test_a_mean_is_reported_without_its_benchmark_and_metric(tmp_path):
     title = {"title": "Towns, published sets", "about": {"title": "Towns", "aspect": "Size"}}
     score = declared("spor")["scores"]["parent"] | {"label": "Fame", "title": "Fame of towns"}
     content = declared("spor", benchmark="gone", **title)
-    content |= {"scores": {"fame": score}, "reported": ["fame"], "gaps": [], "headline": "fame"}
+    content |= {
+        "scores": {"fame": score},
+        "reported": ["fame"],
+        "gaps": [],
+        "headline": "fame",
+        "tables": [],
+    }
     for arm, fame in (("visible", 40.0), ("invisible", 30.0)):
         told = {"task": "spor_mine", "scores": {"fame": fame}, "arm": arm}
         write(tmp_path / arm, "spor", content, **told)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from itertools import product
 
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.aspects.named import benchmark
 from spor_tasks.core.sample import SetName
-from spor_tasks.results.benchmarks import benchmark
 from tests.support.result_files import distinct, rows_of, write_rows
 
 TASKS = (

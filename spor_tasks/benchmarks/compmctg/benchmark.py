@@ -1,10 +1,12 @@
 """CompMCTG: its tasks, the splits that answers are read under, and its tables."""
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from statistics import fmean
 
-from spor_tasks.benchmarks.compmctg import averages, designs, sets, tables
+from spor_tasks.benchmarks.compmctg import designs, sets, splits
 from spor_tasks.benchmarks.compmctg.designs import SHIPPED
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
@@ -14,8 +16,6 @@ from spor_tasks.core.sample import Sample, SetName, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
-from spor_tasks.results.grid import Grid
-from spor_tasks.results.rows import Comparison
 
 
 class CompMCTG(DeclaredSets):
@@ -74,13 +74,17 @@ class CompMCTG(DeclaredSets):
             return f"published_{trained.part}"
         return trained.part if trained.protocol == name.protocol else None
 
-    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield the scores over all splits of a protocol, then those that break them down."""
-        return tables.grids(rows)
-
-    def overall(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield the paper's averages over datasets."""
-        return averages.grids(rows)
+    def captions(self, name: SetName) -> Mapping[str, str]:
+        """Return how many splits a protocol has, and what a system scores that ignores codes."""
+        told = {"splits": str(len(sets.split_names(name.corpus, name.protocol)))}
+        accuracies = [splits.without_codes(split) for split in sets.shipped(name)]
+        means = [fmean(half) for half in zip(*accuracies, strict=True)]
+        if means and not math.isnan(means[1]):
+            told["without_codes"] = (
+                f"a system that writes like its training texts, whatever is asked, has an accuracy "
+                f"of {means[0]:.1f} i.d., {means[1]:.1f} comp."
+            )
+        return told
 
     # --- Spaces of one's own ----------------------------------------------------------------------
 

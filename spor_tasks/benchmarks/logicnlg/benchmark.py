@@ -3,7 +3,7 @@
 The sets of one training set have its arm in common, so that one checkpoint answers all of them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from spor_tasks.benchmarks import declared
@@ -22,20 +22,10 @@ from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
-from spor_tasks.results.grid import Grid, section_title
-from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import by_metric
 from spor_tasks.text.filters import SEPARATOR
 
 _VARIANTS: dict[str, Variant] = {"spaced": "spaced", "full_table": "full_table"}
 """The prompts of the protocols that do not have the published one."""
-
-_PARTS_OF_TABLES: dict[str, tuple[str | None, ...]] = {
-    "": ("ppl", None, "adversarial"),
-    "template first": ("c2f", "c2f_adversarial"),
-    "template first, published clean-up": ("c2f_published",),
-}
-_IN_THE_PAPER = ("ppl", "bleu_1", "bleu_2", "bleu_3", "sp_acc", "nli_acc", "adv_acc")
 
 
 class LogicNLG(DeclaredSets):
@@ -59,15 +49,6 @@ class LogicNLG(DeclaredSets):
             test = map(_under_one_prompt, test)
         arm = Split("train", _arm(name.corpus, variant))
         return SplitPair(name, (arm,), Split("test", _varied(test, variant)))
-
-    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield tables as the paper's Table 2, and of other scores.
-
-        Models that write a template first have tables of their own.
-        """
-        for what, parts in _PARTS_OF_TABLES.items():
-            title = ", ".join(filter(None, [section_title(rows[0]), what]))
-            yield from _grids(title, [row for part in parts for row in _ordered(rows, part)])
 
 
 LOGICNLG = LogicNLG()
@@ -114,33 +95,3 @@ def _under_one_prompt(sample: Sample) -> Sample:
     contrast = challenge_of(sample, Contrast)
     units = tuple(sorted({*sample.units, *contrast.units}, key=lambda unit: int(unit[-1])))
     return replace(sample, units=units, challenge=replace(contrast, units=units))
-
-
-# --- Tables ---
-
-
-def _ordered(rows: Iterable[Comparison], part: str | None) -> list[Comparison]:
-    """Return the rows of one part in the order of their scores, whichever a model lacks."""
-    of_part = [row for row in rows if row.part == part]
-    return sorted(of_part, key=lambda row: row.spec.reported.index(row.metric))
-
-
-def _grids(title: str, rows: Sequence[Comparison]) -> Iterator[Grid]:
-    if published := [row for row in rows if row.metric in _IN_THE_PAPER]:
-        yield by_metric(title, published, about=_judges(published))
-    if further := [row for row in rows if row.metric not in _IN_THE_PAPER]:
-        yield by_metric(f"{title}, other scores", further)
-
-
-def _judges(rows: Sequence[Comparison]) -> Iterator[str]:
-    """Yield a word on the judges, which for the paper's own rows were its models."""
-    rankers = {
-        fact.removeprefix("ranker:")
-        for row in rows
-        for fact in row.signature.get("sp", "").split("|")
-        if row.metric == "sp_acc" and fact.startswith("ranker:")
-    }
-    yield from (f"our programs of SP-Acc ranked by {name}" for name in sorted(rankers))
-    has_paper = any(row.kind == "published" for row in rows)
-    if has_paper and any(row.metric in {"sp_acc", "nli_acc"} for row in rows):
-        yield "the paper's SP-Acc and NLI-Acc are by its own models"

@@ -1,19 +1,15 @@
 """SPOR: its sets, shipped and of corpora of one's own, and its tables."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from spor_tasks.aspects import build, named
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
-from spor_tasks.benchmarks.spor import released, strict, tables, twins
+from spor_tasks.benchmarks.spor import released, strict, twins
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.sample import SetName, SplitPair
 from spor_tasks.corpora import sources
-from spor_tasks.results.grid import Grid
-from spor_tasks.results.rows import Comparison
-from spor_tasks.results.tables import by_arm
 
 
 def _spec(benchmark: str, name: SetName, **fields: Any) -> TaskSpec:
@@ -57,17 +53,6 @@ class Spor(DeclaredSets):
         if name.protocol == twins.PROTOCOL:
             return twins.of_pair(self.load(name._replace(protocol=default)))
         return released.load(name) if name.protocol == "published" else strict.load(name)
-
-    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield the paper's table of the aspect, or those of samples beside their twins."""
-        if rows[0].spec.name.protocol == twins.PROTOCOL:
-            yield from tables.with_twins(rows)
-        elif rows[0].aspect in {"systematicity", "productivity"}:
-            yield from by_arm(rows, "N")
-        elif rows[0].aspect == "order_invariance":
-            yield from tables.order_invariance(rows)
-        else:
-            yield from super().grids(rows)
 
 
 SPOR = Spor()

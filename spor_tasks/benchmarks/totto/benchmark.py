@@ -3,21 +3,18 @@
 The development set is what is scored; the references of the test set are not public.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
-from spor_tasks.benchmarks.totto import tables
 from spor_tasks.core.digests import sha256_of_text
 from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
 from spor_tasks.corpora.totto.linearize import TableInput, in_variant
-from spor_tasks.results.grid import Grid
-from spor_tasks.results.rows import Comparison
 
 
 class ToTTo(DeclaredSets):
@@ -50,10 +47,6 @@ class ToTTo(DeclaredSets):
             test = reader.part("dev" if name.protocol == "published" else "test")
         arm = Split("train", train)
         return SplitPair(name, (arm,), Split("test", tuple(map(change, test))))
-
-    def grids(self, rows: Sequence[Comparison]) -> Iterator[Grid]:
-        """Yield the paper's results of each input, other scores, and its ablation of the inputs."""
-        return tables.grids(rows)
 
 
 TOTTO = ToTTo()

@@ -11,9 +11,11 @@ from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
-from spor_tasks.report import tables
+from spor_tasks.report import averages, tables
 from spor_tasks.report.document import Document, plain_text
+from spor_tasks.report.layout import fill
 from spor_tasks.report.plots import draw
+from spor_tasks.report.published import published_rows
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.facts import Adapter, Declared
 from spor_tasks.results.logged import Logged, resampled
@@ -102,8 +104,12 @@ def together(*runs):
     return put_together(runs)[0]
 
 
+def grids(rows):
+    return tuple(fill(rows[0].spec.tables, rows))
+
+
 def grids_of(*runs):
-    return tuple(COMPMCTG.grids(together(*runs)))
+    return grids(together(*runs))
 
 
 # --- Splits together ------------------------------------------------------------------------------
@@ -147,10 +153,10 @@ def layouts():
     own = COMPMCTG.find(SetName("compmctg", "weather", "acd", "0"))
     exact = {"mini_acc": 40.0, "mini_gap_real": 40.0}
     rows = together(*tuned)
-    yield "All splits", COMPMCTG.grids([*rows, *COMPMCTG.published(rows)])
+    yield "All splits", grids([*rows, *published_rows(rows)])
     for corpus, protocol in (("mixture", "holdout"), ("yelp", "fewshot")):  # one is published
         one = together(run(specs(corpus, protocol)[0], {"mctg_acc": 80.0}))
-        yield f"{corpus}, {protocol}", COMPMCTG.grids([*one, *COMPMCTG.published(one)])
+        yield f"{corpus}, {protocol}", grids([*one, *published_rows(one)])
     # The gap is 100 * (70 - 47) / 70, not the mean of 50 and 10.
     yield "Two splits", grids_of(tuned[0], run(YELP[1], halves(60, 54)))
     yield "Splits of 30 and 10 texts", grids_of(acc(0, 80, n=30), acc(1, 40))
@@ -168,8 +174,8 @@ def layouts():
     yield "No right text", grids_of(*(run(spec, halves(0, 0, 1)) for spec in YELP[:2]))
     yield "An embedded corpus", grids_of(*(run(s, exact) for s in specs("compmctg_mini", "acd")))
     yield "A space of one's own", grids_of(run(own, {"mctg_acc": 40.0, "mctg_gap_real": 40.0}))
-    yield "Averages", COMPMCTG.overall(averaged("fyelp", "amazon", "yelp", "mixture"))
-    yield "No averages of three corpora", COMPMCTG.overall(averaged("fyelp", "yelp", "mixture"))
+    yield "Averages", averages.averaged(averaged("fyelp", "amazon", "yelp", "mixture"))
+    yield "No averages of three corpora", averages.averaged(averaged("fyelp", "yelp", "mixture"))
 
 
 def test_tables_are_the_golden_ones(tmp_path):

@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
+from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.results.rows import Cell, Comparison, Size
 from spor_tasks.results.stats import Estimate
@@ -37,18 +38,24 @@ def lines(benchmark: str) -> Mapping[SetName, Sequence[Line]]:
     return by_sets
 
 
-def published_rows(benchmark: str, rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    """Return the published rows of a benchmark for the sets of ours, of all splits together.
+def published_rows(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    """Return the published rows for the sets of ours, of all splits together, by benchmark.
 
     Systems wrote as the task does without demonstrations, greedily or as its paper decodes.
     """
-    sets = {(_whole(row), row.variant): row for row in rows if row.spec.benchmark == benchmark}
+    sets = {(row.spec.benchmark, _whole(row), row.variant): row for row in rows}
     return tuple(
         published
-        for (name, _), row in sets.items()
-        if row.variant in {"", *row.spec.decodings}
+        for benchmark in sorted({benchmark for benchmark, *_ in sets}, key=_order)
+        for (of, name, _), row in sets.items()
+        if of == benchmark and row.variant in {"", *row.spec.decodings}
         for published in _rows(row, lines(benchmark).get(name, ()))
     )
+
+
+def _order(benchmark: str) -> tuple[int, str]:
+    names = registry().names("benchmark")
+    return (names.index(benchmark) if benchmark in names else len(names)), benchmark
 
 
 def _whole(row: Comparison) -> SetName:

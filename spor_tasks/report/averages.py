@@ -1,4 +1,4 @@
-"""Averages over datasets, with the paper's arithmetic: its Tables 1 and 2.
+"""CompMCTG's averages over datasets, with the paper's arithmetic: its Tables 1 and 2.
 
 First a score is averaged over the datasets, then over the kinds of texts. So the average gap is
 that of averaged accuracies, not the mean of the datasets' gaps.
@@ -11,15 +11,15 @@ from itertools import groupby
 from statistics import fmean
 from typing import TypeAlias
 
-from spor_tasks.benchmarks.compmctg import sets, splits
-from spor_tasks.benchmarks.published import lines
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
-from spor_tasks.results.grid import Grid, Line, Notes, Number
+from spor_tasks.report.grid import Grid, Line, Notes, Number
+from spor_tasks.report.published import lines
 from spor_tasks.results.rows import Comparison
 
+BENCHMARK = "compmctg"
 _DATASETS = tuple(space.name for space in PUBLISHED)
-_WITHOUT_ACD = frozenset(space.name for space in PUBLISHED if not splits.shipped(space, "acd"))
+_WITHOUT_ACD = frozenset(("amazon", "mixture"))  # which have too few combinations
 _KINDS = ("original", "holdout_id", "holdout_comp", "acd_id", "acd_comp")
 _FEW = ("fewshot_id", "fewshot_comp")
 _TITLES = {
@@ -48,12 +48,12 @@ _System: TypeAlias = tuple[str, str]
 """A row of a table: a model and an arm."""
 
 
-def grids(rows: Sequence[Comparison]) -> Iterator[Grid]:
+def averaged(rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield both tables for each way of asking, if some score is there of all four datasets."""
     for variant in dict.fromkeys(row.variant for row in rows):
         own = [row for row in rows if row.variant == variant and row.kind != "published"]
         by_system = {system: averages(scores) for system, scores in _scores(own).items()}
-        title = ", ".join(filter(None, [sets.TITLE, "averages", variant]))
+        title = ", ".join(filter(None, [rows[0].spec.about.title, "averages", variant]))
         whole = (*_with_ppl(_KINDS), "acc", "ppl", "gap")
         yield from _grid(title, whole, by_system)
         yield from _grid(f"{title}, Few-Shot", (*_with_ppl(_FEW), "fewshot_gap"), by_system)
@@ -64,11 +64,11 @@ def averages(scores: Mapping[tuple[str, str], float]) -> Averages:
 
     A column without the scores of all datasets is NaN, and so is what is made of it.
     """
-    averaged = {
+    means = {
         column: fmean(scores.get((dataset, column), math.nan) for dataset in _DATASETS)
         for column in _with_ppl((*_KINDS, *_FEW))
     }
-    return averaged | derived(averaged)
+    return means | derived(means)
 
 
 def derived(scores: Averages) -> dict[str, float]:
@@ -94,8 +94,8 @@ def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, s
     """Return the scores of each system by dataset and column, over all splits of a protocol."""
     by_system: dict[_System, dict[tuple[str, str], float]] = defaultdict(dict)
     for row in rows:
-        dataset, protocol = row.spec.name.corpus, row.spec.name.protocol
-        for column in _columns(dataset, protocol.removesuffix(sets.PUBLISHED), row.metric):
+        dataset, protocol = row.spec.name.corpus, (row.spec.split_of or row.spec.name).protocol
+        for column in _columns(dataset, protocol, row.metric):
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if cell.mean is not None:
                     by_system[row.name, arm][dataset, column] = cell.mean
@@ -133,7 +133,7 @@ def _grid(
 def _paper(columns: Sequence[str]) -> tuple[tuple[Line, ...], Mapping[str, str]]:
     """Return the printed rows, with notes on cells that are not what the paper's tables give."""
     notes, paper_lines = Notes(), list[Line]()
-    of_averages = lines(sets.BENCHMARK)[SetName(sets.BENCHMARK, "", "averages")]
+    of_averages = lines(BENCHMARK)[SetName(BENCHMARK, "", "averages")]
     for model, printed in groupby(of_averages, lambda line: line["model"]):
         cells = dict.fromkeys(columns, _number(math.nan))
         for line in printed:

@@ -1,29 +1,154 @@
-"""Tables of comparisons: which number is in which cell, with a column by arm or by metric."""
+"""Tables of comparisons as a task declares them: which number is in which cell."""
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 
-from spor_tasks.results.facts import ScoreFacts
-from spor_tasks.results.grid import (
+from spor_tasks.core.layouts import Layout
+from spor_tasks.report.grid import (
     Content,
     Grid,
     Line,
     Notes,
     Number,
+    full_title,
     interval_text,
     samples_text,
     section_title,
     source_text,
 )
+from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Cell, Comparison
 
 _ABOUT_FLOORS = (
     "Copy-input repeats the units. Held out: on samples with several references, against all but "
     "the first, which reference is. At most 200 samples."
 )
+
+
+def fill(layouts: Sequence[Layout], rows: Sequence[Comparison]) -> Iterator[Grid]:
+    """Yield the tables of a section, each score in the first table that takes it."""
+    ours = [row for row in rows if row.kind != "published"]
+    parts = [*dict.fromkeys(row.part for row in ours)]
+    apart = [layout for layout in layouts if layout.by_part == "apart"]
+    together = [layout for layout in layouts if layout.by_part == "together"]
+    for part in parts if apart else ():
+        of_part = [row for row in rows if row.part == part]
+        yield from _filled(
+            apart, of_part, rows, full_title(next(r for r in ours if r.part == part))
+        )
+    title = section_title(rows[0])
+    if together or not layouts:
+        yield from _filled(together or [Layout(order="given")], rows, rows, title)
+    several = {row.name for row in rows if row.kind == "published" and row.part}
+    compared = [row for row in rows if row.kind != "published" or row.name in several]
+    for layout in layouts if len(parts) > 1 else ():
+        if layout.by_part == "compared":
+            yield from _filled([layout], compared, rows, title)
+
+
+def _filled(
+    layouts: Iterable[Layout],
+    rows: Sequence[Comparison],
+    section: Sequence[Comparison],
+    title: str,
+) -> Iterator[Grid]:
+    """Yield a table for each layout that has rows."""
+    for layout in layouts:
+        own = [row for row in rows if _takes(layout, row)]
+        taken = {id(row) for row in own}
+        rows = [row for row in rows if id(row) not in taken]
+        own = [row for row in own if layout.published or row.kind != "published"]
+        if not own:
+            continue
+        if layout.lines == "score":
+            yield from by_arm(own, layout.part)
+            continue
+        yield by_metric(
+            f"{title}, {layout.title}" if layout.title else title,
+            _ordered(layout, own),
+            partial(_header, layout),
+            _captions(layout, own, section),
+        )
+
+
+def _ordered(layout: Layout, rows: Sequence[Comparison]) -> Sequence[Comparison]:
+    """Return the rows by part and score, the groups of a score after the first of them."""
+    first: dict[str, int] = {}
+    for row in rows:
+        name, at = row.spec.score(row.metric).name, row.spec.displayed.index(row.metric)
+        first[name] = min(at, first.get(name, at))
+
+    def place(row: Comparison) -> tuple[int, int, int]:
+        part = layout.parts.index(row.part or "") if layout.parts else 0
+        if layout.order == "given":
+            return part, 0, 0
+        at = row.spec.displayed.index(row.metric)
+        return part, first[row.spec.score(row.metric).name], at
+
+    return sorted(rows, key=place)
+
+
+def _takes(layout: Layout, row: Comparison) -> bool:
+    name, group = row.spec.score(row.metric)
+    return (
+        (not layout.parts or (row.part or "") in layout.parts)
+        and (not layout.scores or name in layout.scores)
+        and (not layout.groups or group in layout.groups)
+    )
+
+
+def _header(layout: Layout, row: Comparison) -> str:
+    name, group = row.spec.score(row.metric)
+    label = row.spec.scores[name].label if name in row.spec.scores else row.score.label
+    score = layout.headers.get(f"{row.part}.{name}") or layout.headers.get(name) or label
+    plain = score if not group else row.score.label
+    header = layout.columns[group].format(score=score) if group in layout.columns else plain
+    if layout.by_part == "compared":
+        return f"{header}, {row.spec.part_title or layout.part}"
+    return header
+
+
+def _captions(
+    layout: Layout, rows: Sequence[Comparison], section: Sequence[Comparison]
+) -> Iterator[str]:
+    """Yield the remarks that hold for a table, with the captions of its tasks."""
+    splits = max(row.size.splits for row in section)
+    for remark in layout.remarks:
+        told = [
+            row
+            for row in rows
+            if not remark.scores
+            or any(fnmatchcase(row.spec.score(row.metric).name, each) for each in remark.scores)
+        ]
+        groups = {row.spec.score(row.metric).group for row in rows}
+        if (
+            not told
+            or (remark.groups and not groups.intersection(remark.groups))
+            or (remark.published and all(row.kind != "published" for row in rows))
+            or (remark.pooled and splits <= 1)
+        ):
+            continue
+        texts = {remark.text}
+        if "{" in remark.text:
+            together = {"splits": _together(section[0], splits)}
+            own = [row.spec.captions | together for row in told if row.kind != "published"]
+            texts = {remark.text.format_map(defaultdict(str, each)) for each in own}
+        yield from sorted(texts)
+
+
+def _together(row: Comparison, number: int) -> str:
+    """Return which splits of the protocol are put together; empty if it has only one."""
+    splits = max(1, int(row.spec.captions.get("splits") or 1), number)
+    if splits == 1:
+        return ""
+    return (
+        f"{number} of {splits} splits" if 0 < number < splits else f"all {splits} splits together"
+    )
+
 
 # --- One column for each arm ----------------------------------------------------------------------
 

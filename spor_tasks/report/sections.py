@@ -1,0 +1,56 @@
+"""The rows of a report by aspect, with those of the papers, and the tables of each aspect."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from spor_tasks.aspects.named import place_of
+from spor_tasks.report.averages import BENCHMARK, averaged
+from spor_tasks.report.grid import Grid
+from spor_tasks.report.layout import fill
+from spor_tasks.report.published import published_rows
+from spor_tasks.results.rows import Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """All comparisons of one aspect of a benchmark, its paper's own last.
+
+    ``rows`` has a row for each split, and ``pooled`` one for all splits together.
+    """
+
+    benchmark: str
+    aspect: str
+    rows: tuple[Comparison, ...]
+    pooled: tuple[Comparison, ...]
+
+
+def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Table, ...]:
+    """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
+    rows = tuple(rows)
+    paper = published_rows(rows)
+    shown = [row for row in (*rows, *paper) if row.kind == "published" or not row.spec.is_pooled]
+    aspects = {(row.spec.benchmark, row.aspect) for row in rows}
+    return tuple(
+        Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*shown, *pooled]))
+        for aspect in sorted(aspects, key=lambda aspect: place_of(*aspect))
+    )
+
+
+def _of(aspect: tuple[str, str], rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
+    return tuple(row for row in rows if (row.spec.benchmark, row.aspect) == aspect)
+
+
+def grids(table: Table) -> tuple[Grid, ...]:
+    """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
+    sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
+    for row in table.pooled:
+        name = row.spec.name
+        sections[name.corpus, name.protocol, row.variant].append(row)
+    found = [
+        grid for _, rows in sorted(sections.items()) for grid in fill(rows[0].spec.tables, rows)
+    ]
+    if table.benchmark == BENCHMARK:
+        found += averaged(table.pooled)
+    legend = table.pooled[0].spec.about.legend
+    return tuple(replace(grid, legend=grid.legend or legend) for grid in found)
