@@ -169,8 +169,6 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
-    from spor_tasks.aspects.references import NO_REFERENCES
-
     def interval(ends: Sequence[float] | None, form: str) -> str:
         return " to ".join(format(end, form) for end in ends or ())
 
@@ -205,6 +203,8 @@ def _print(result: "Result", *, intervals: bool) -> None:
     for note in dict.fromkeys(notes):
         print(f"{note.capitalize()}.")
     if result.left_out:
+        from spor_tasks.aspects.references import NO_REFERENCES
+
         print(f"\n{result.left_out:,} {NO_REFERENCES}.")
     print()
     for signature in dict.fromkeys(score.signature for score in result.scores):

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from spor_tasks.aspects import references as of_references
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import sides
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import ScoredRow, check_same, parsed
 from spor_tasks.metrics.base import Judgement, Metric
@@ -151,7 +151,7 @@ def score(
         samples_sha256=sha,
         scores=tuple(scores),
         comparisons=differences,
-        left_out=of_references.left_out(row.sample for row in rows),
+        left_out=sum(side.left_out for row in rows for side in sides(row.sample)),
         warnings=tuple(_apart(rows, metrics)),
     )
 
