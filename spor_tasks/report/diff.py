@@ -122,7 +122,7 @@ def _by_task(results: Iterable[Run]) -> Mapping[str, list[Run]]:
     for result in results:
         tasks[result.comparison].append(result)
     return {
-        task: [each for each in of_task if not each.baseline] or of_task
+        task: [each for each in of_task if not each.log.baseline] or of_task
         for task, of_task in tasks.items()
     }
 

@@ -115,7 +115,7 @@ def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
     for file in report.samples:
         result = file.run
         name = settings.names.get(result.model, result.model)
-        if result.baseline:
+        if result.log.baseline:
             why = "a baseline is not a model"
         elif not _HUB_NAME.fullmatch(name):
             why = f"{name} is not a name on the Hub, and no other name is given for it"

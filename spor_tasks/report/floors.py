@@ -43,7 +43,7 @@ def with_floors(report: Report) -> Report:
         if not file.run.spec.is_pooled:
             former = largest.setdefault(file.run.comparison, file)
             largest[file.run.comparison] = max(former, file, key=size)
-    have = {(file.run.comparison, file.run.baseline) for file in report.samples}
+    have = {(file.run.comparison, file.run.log.baseline) for file in report.samples}
     runs = [
         run
         for file in largest.values()
@@ -105,13 +105,12 @@ def _run(
         key=f"{run.key}, {name}",
         model=name,
         adapter=None,
-        shown_arm=None,
+        asked=run.asked._replace(shown_arm=None),
         scores={score: column.value for score, column in logged.columns.items()},
         n=len(samples),
         documents=None,
         training={},
         log=Log(),
-        stderrs={},
         notes=(),
     )
     return floor, logged

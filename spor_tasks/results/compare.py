@@ -70,7 +70,7 @@ def interval(logged: AllLogged, metric: str, runs: System) -> Interval | None:
     if len(runs) > 1:
         return _over_seeds(runs[0].spec.scores[metric], [run.scores[metric] for run in runs])
     (run,) = runs
-    if not (error := run.stderrs.get(metric)):  # 0 says nothing about other samples
+    if not (error := run.log.stderrs.get(metric)):  # 0 says nothing about other samples
         return None
     center, reach = run.scores[metric], _NORMAL * error
     return Interval.within(center - reach, center + reach, "stderr", run.spec.scores[metric].scale)
@@ -354,8 +354,8 @@ def _command(example: Run, arm: str, tasks: Container[str]) -> str:
     if example.adapter or not spec.in_context:
         return f"python -m training train CONFIG data.arm={arm}"
     task = spec.task_name(arm)
-    if example.shown_arm:
-        task = example.task.replace(f"_icl_{example.shown_arm}", f"_icl_{arm}")
+    if shown := example.asked.shown_arm:
+        task = example.task.replace(f"_icl_{shown}", f"_icl_{arm}")
     return "" if task in tasks else f"spor eval --tasks {task}"
 
 

@@ -97,10 +97,12 @@ def _joined(
     run = replace(
         first,
         key=f"{first.key}, {len(parts)} splits",
-        comparison=first.comparison.replace(f" {first.spec.part_title}", ""),
+        asked=first.asked._replace(
+            comparison=first.comparison.replace(f" {first.spec.part_title}", "")
+        ),
         spec=spec,
         scores={metric: score for metric, score in scores.items() if not math.isnan(score)},
-        stderrs={},
+        log=replace(first.log, stderrs={}),
         n=sum(result.n for result in parts.values()),
         documents=sum(result.documents or result.n for result in parts.values()),
         signature=_shared(first),

@@ -35,6 +35,19 @@ RunKey = tuple[Path, str]
 """A result file and the key of a task in it."""
 
 
+class Asked(NamedTuple):
+    """How a run was asked."""
+
+    task: str
+    comparison: str
+    """The task without the shown arm, in which the tasks of a comparison differ, and with the
+    number of demonstrations, if any."""
+    variant: str
+    """The way of the task, such as ``beam5`` or ``icl k=3``."""
+    shown_arm: str | None
+    """The arm of the demonstrations, None without any."""
+
+
 @dataclass(frozen=True, slots=True)
 class Log:
     """What a file says of how a run went; nothing is compared by it."""
@@ -49,6 +62,10 @@ class Log:
     """The prompts that were longer than the model takes; None if nothing counted them."""
     failures: Mapping[str, int] = field(default_factory=dict)
     """The requests that a server did not answer, by the reason."""
+    stderrs: Mapping[str, float] = field(default_factory=dict)
+    """lm-eval's standard errors of the scores, over samples."""
+    baseline: str | None = None
+    """The baseline that wrote the outputs, which no model did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +74,13 @@ class Run:
 
     file: Path
     key: str
-    """The name of ``task`` in the file, where lm-eval 0.5 puts that of its group first."""
-    task: str
-    comparison: str
-    """The task without the shown arm, in which the tasks of a comparison differ, and with the
-    number of demonstrations, if any."""
-    variant: str
-    """How the task asks, such as ``beam5`` or ``icl k=3``."""
+    """The name of its task in the file, where lm-eval 0.5 puts that of its group first."""
+    asked: Asked
     spec: Declared
     model: str
     """Its name; an adapter of an unknown arm is part of it."""
     adapter: Adapter | None
     """That of an arm; of a baseline that uses an arm's training set it has no digest."""
-    shown_arm: str | None
-    """The arm of the demonstrations, None without any."""
     scores: Mapping[str, float]
     """The scores, and gaps between them, on the paper's scale."""
     n: int
@@ -81,16 +91,12 @@ class Run:
     training: Mapping[str, str] = field(default_factory=dict)
     """How the adapter was trained, except for the seed and the arm: adapters that differ in it are
     not runs of one system."""
-    stderrs: Mapping[str, float] = field(default_factory=dict)
-    """lm-eval's standard errors of the scores, over samples."""
     documents: int | None = None
     """The samples that the task has."""
     splits: tuple[str, ...] = ()
     """The splits whose samples were pooled into one run."""
     notes: tuple[str, ...] = ()
     """What a reader must know of that."""
-    baseline: str | None = None
-    """The baseline that wrote the outputs, which no model did."""
     log: Log = Log()
 
     @property
@@ -99,9 +105,24 @@ class Run:
         return self.file, self.key
 
     @property
+    def task(self) -> str:
+        """The name of its task."""
+        return self.asked.task
+
+    @property
+    def comparison(self) -> str:
+        """The name of the tasks that it is compared with."""
+        return self.asked.comparison
+
+    @property
+    def variant(self) -> str:
+        """How the task asks."""
+        return self.asked.variant
+
+    @property
     def arm(self) -> str | None:
         """The arm that the model was tuned on, otherwise the one it was shown."""
-        return self.adapter.arm if self.adapter else self.shown_arm
+        return self.adapter.arm if self.adapter else self.asked.shown_arm
 
     @property
     def seed(self) -> int | None:
@@ -280,13 +301,10 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     return Run(
         file=file,
         key=key,
-        task=name,
-        comparison=comparison,
-        variant=variant,
+        asked=Asked(name, comparison, variant, shown_arm),
         spec=spec,
         model=name_of_model,
         adapter=adapter,
-        shown_arm=shown_arm,
         scores=scores,
         n=counts.effective,
         signature={
@@ -297,10 +315,10 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
             "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
         },
         training=signatures.training(adapter, facts.arms) if adapter else {},
-        stderrs=stderrs,
         documents=counts.original,
-        baseline=facts.baseline or baseline_of(name_of_model),
         log=Log(
+            stderrs=stderrs,
+            baseline=facts.baseline or baseline_of(name_of_model),
             versions={
                 package: version
                 for package, version in facts.packages.items()

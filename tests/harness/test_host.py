@@ -75,7 +75,7 @@ def test_the_same_outputs_have_the_same_scores_and_samples(ours, theirs):
         one, other = pair
         assert one.task == other.task
         assert one.scores == pytest.approx(other.scores)
-        assert one.stderrs == pytest.approx(other.stderrs)
+        assert one.log.stderrs == pytest.approx(other.log.stderrs)
         assert one.n == other.n == LIMIT
         records, others = (
             [(each.sample, each.contexts, each.scored, each.scores) for each in file.records()]

@@ -40,5 +40,5 @@ def test_all_of_it_is_reported_with_intervals_over_samples(tmp_path):
             assert len(record.inputs) == len(record.contexts) == len(record.outputs)
             for prompt, context in zip(record.inputs, record.contexts, strict=True):
                 assert context.endswith(prompt)
-                assert (context == prompt) == (result.shown_arm is None)
+                assert (context == prompt) == (result.asked.shown_arm is None)
     assert challenges > {Orders, Hidden}

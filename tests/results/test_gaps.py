@@ -74,7 +74,7 @@ def runs_in(folder, gap, **declared):
             run,
             spec=declaring(run, gaps=(gap,), **declared).spec,
             scores={**run.scores, gap.name: run.scores[gap[0]] - run.scores[gap[1]]},
-            stderrs={**run.stderrs, gap.name: 3.0},
+            log=replace(run.log, stderrs={**run.log.stderrs, gap.name: 3.0}),
         )
         for run in collect([folder]).runs
     )

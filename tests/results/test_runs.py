@@ -41,7 +41,7 @@ def test_a_task_of_a_file_becomes_a_run(read):
     assert (run.model, run.arm, run.seed, run.n) == ("base", "atom", 3, 200)
     assert run.adapter
     assert run.adapter.adapter_sha256 == "a" * 64
-    assert (run.scores, run.stderrs) == ({"parent": 41.25}, {"parent": 0.5})
+    assert (run.scores, run.log.stderrs) == ({"parent": 41.25}, {"parent": 0.5})
     assert read(parent=float("nan")).scores == {}
     assert read().log.prompts_cut is None
     assert read(config={"prompts_cut": {TASK: 0}}).log.prompts_cut == 0
@@ -52,7 +52,7 @@ def test_a_gap_has_the_difference_of_scores_and_the_error_of_both(read):
     sets = {"benchmark": "totto", "corpus": "totto", "protocol": "published"}
     run = read(task="totto", aspect="totto", metadata=sets, scores={gap[0]: 30.0, gap[1]: 40.0})
     assert run.scores[gap.name] == -10
-    assert run.stderrs[gap.name] == pytest.approx(0.5 * 2**0.5)
+    assert run.log.stderrs[gap.name] == pytest.approx(0.5 * 2**0.5)
 
 
 SPOR = ("configs", TASK, "metadata", "spor")

@@ -20,7 +20,7 @@ from spor_tasks.results.compare import comparisons
 from spor_tasks.results.facts import Adapter, Declared
 from spor_tasks.results.logged import Logged, resampled
 from spor_tasks.results.pooling import pooled
-from spor_tasks.results.runs import Run
+from spor_tasks.results.runs import Asked, Run
 from tests.support import attribute_runs, golden
 
 GAP = "mctg_acc_comp - mctg_acc_id"
@@ -58,13 +58,10 @@ def run(spec, scores, *, model="base", seed=0, n=10):
     result = Run(
         file=Path(f"{model} {spec.task} {spec.name.part} {seed}"),
         key=str(len(LOGGED)),
-        task=spec.task,
-        comparison=f"{spec.task} {spec.part_title or ''}".strip(),
-        variant="",
+        asked=Asked(spec.task, f"{spec.task} {spec.part_title or ''}".strip(), "", None),
         spec=Declared.of(spec),
         model=model,
         adapter=None if seed is None else Adapter(arm="train", seed=seed, adapter_sha256="a" * 64),
-        shown_arm=None,
         scores=scores,
         n=n,
         signature={"quantization": "None"},

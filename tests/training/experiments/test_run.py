@@ -319,7 +319,7 @@ def test_a_checkpoint_is_shown_demonstrations_and_not_trained(experiment, base, 
     ((task, file),) = look(cell).results.items()
     (result,) = runs.read(file)
     assert task == "spor_systematicity_mini_icl_atom"
-    assert (result.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
+    assert (result.asked.shown_arm, result.signature["prompt_style"]) == ("atom", "instruction")
     more = replace(in_context, in_context=replace(shown, shots=4))
     assert look(expand(more)[0]).status == "missing"  # other prompts, so another result
 
