@@ -123,8 +123,8 @@ class TaskSpec:
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
-        variant = None if arm is None else f"icl_{arm}"
-        return "_".join(filter(None, [self.task, variant, decoding]))
+        shown = "" if arm is None else f"_icl_{arm}"
+        return f"{self.task}{shown}{f'_{decoding}' if decoding else ''}"
 
 
 class Sets(Protocol):

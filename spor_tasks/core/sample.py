@@ -303,7 +303,7 @@ class SetName(NamedTuple):
     part: str | None = None
 
     def __str__(self) -> str:
-        return " ".join(filter(None, self))
+        return " ".join(word for word in self if word)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,16 @@ def info_of(score: Score | Gap) -> ScoreInfo:
         ConfigError: no registered metric has it, or it cannot be over this group.
     """
     if isinstance(score, Gap):
-        return _info_of_gap(score)
+        first, second = map(info_of, score)
+        is_of_twins = score.second == (score.first.name, TWINS)
+        return ScoreInfo(
+            str(score),
+            f"{first.label}, original − twin" if is_of_twins else f"{first.label} − {second.label}",
+            low=first.low - second.high,
+            high=first.high - second.low,
+            higher_is_better=None,
+            totals=Less(first.totals, second.totals),
+        )
     info = score_infos(score.name).get(score.name)
     if info and score.group:
         info = info_over(info, score.group)
@@ -70,19 +79,6 @@ def info_of(score: Score | Gap) -> ScoreInfo:
         remedy = f"{advice(score, names)} Or install the package that it comes from."
         raise ConfigError(f"no metric has a score {str(score)!r}", remedy=remedy)
     return info
-
-
-def _info_of_gap(gap: Gap) -> ScoreInfo:
-    first, second = map(info_of, gap)
-    is_of_twins = gap.second == (gap.first.name, TWINS)
-    return ScoreInfo(
-        str(gap),
-        f"{first.label}, original − twin" if is_of_twins else f"{first.label} − {second.label}",
-        low=first.low - second.high,
-        high=first.high - second.low,
-        higher_is_better=None,
-        totals=Less(first.totals, second.totals),
-    )
 
 
 def info_over(info: ScoreInfo, group: str) -> ScoreInfo | None:

@@ -6,9 +6,8 @@ E2E is the best that the paper's own construction finds.
 """
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
@@ -26,22 +25,18 @@ def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> Spl
         CorpusError: the file of the list is missing or damaged.
         SplitError: the listed samples are not those that the search found.
     """
-    name = "_".join(filter(None, ["systematicity", corpus, part]))
+    name = f"systematicity_{corpus}{f'_{part}' if part else ''}"
     content = read_packaged(FOLDER / f"{name}.json")
-    *arms, test = (
-        _unpack(f"{name}: {split}", split, packed, samples)
-        for split, packed in content["splits"].items()
-    )
+    sets = []
+    for title, packed in content["splits"].items():
+        bits = int.from_bytes(base64.b64decode(packed["members"]), "little")
+        members = tuple(sample for i, sample in enumerate(samples) if bits >> i & 1)
+        if digest(members) != packed["sha256"]:
+            raise SplitError(
+                "is damaged, or was made of other samples than these",
+                where=f"{name}: {title}",
+                remedy=INSTALL_AGAIN,
+            )
+        sets.append(Split(title, members))
+    *arms, test = sets
     return SplitPair(SetName("systematicity", corpus, "strict", part), tuple(arms), test)
-
-
-def _unpack(where: str, title: str, packed: Mapping[str, Any], samples: Sequence[Sample]) -> Split:
-    bits = int.from_bytes(base64.b64decode(packed["members"]), "little")
-    split = Split(title, tuple(sample for i, sample in enumerate(samples) if bits >> i & 1))
-    if digest(split.samples) != packed["sha256"]:
-        raise SplitError(
-            "is damaged, or was made of other samples than these",
-            where=where,
-            remedy=INSTALL_AGAIN,
-        )
-    return split

@@ -24,6 +24,8 @@ _IN_CONTEXT = frozenset(
 )
 """Aspects and parts with tasks in context."""
 
+_QUESTION = "How much lower is the score on twins about invented entities?"
+
 _VERSIONS = {"viggo": 2.0}  # from then on without samples whose twins kept `Nintendo`
 
 
@@ -32,42 +34,36 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
     originals = tuple(originals)
     yield from originals
     for spec in originals:
-        if (
-            spec.release.is_default
-            and spec.name.corpus in CORPORA
-            and spec.name.part not in _LEFT_OUT
-        ):
-            yield _of_twins(spec)
-
-
-def _of_twins(spec: TaskSpec) -> TaskSpec:
-    own, version = spec.judging, spec.release.version
-    gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in own.reported)
-    return replace(
-        spec,
-        name=spec.name._replace(protocol=PROTOCOL),
-        task=f"{spec.task}_{PROTOCOL}",
-        title=f"{spec.title}, and twins",
-        question=f"{spec.question} How much lower is the score on twins about invented entities?",
-        judging=replace(
-            own,
-            scores=(*own.scores, *(score._replace(group=TWINS) for score in own.scores)),
-            reported=tuple(score for gap in gaps for score in gap),
-            gaps=gaps,
-            outputs=2 * own.outputs,
-        ),
-        asking=replace(
-            spec.asking,
-            decodings=(),
-            in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
-        ),
-        release=replace(
-            spec.release,
-            is_default=False,
-            version=round(_VERSIONS.get(spec.name.corpus, 1.0) + version - 2.0, 1),
-            tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
-        ),
-    )
+        has_twins = spec.name.corpus in CORPORA and spec.name.part not in _LEFT_OUT
+        if not has_twins or not spec.release.is_default:
+            continue
+        own, version = spec.judging, spec.release.version
+        gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in own.reported)
+        yield replace(
+            spec,
+            name=spec.name._replace(protocol=PROTOCOL),
+            task=f"{spec.task}_{PROTOCOL}",
+            title=f"{spec.title}, and twins",
+            question=f"{spec.question} {_QUESTION}",
+            judging=replace(
+                own,
+                scores=(*own.scores, *(score._replace(group=TWINS) for score in own.scores)),
+                reported=tuple(score for gap in gaps for score in gap),
+                gaps=gaps,
+                outputs=2 * own.outputs,
+            ),
+            asking=replace(
+                spec.asking,
+                decodings=(),
+                in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
+            ),
+            release=replace(
+                spec.release,
+                is_default=False,
+                version=round(_VERSIONS.get(spec.name.corpus, 1.0) + version - 2.0, 1),
+                tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
+            ),
+        )
 
 
 def of_pair(pair: SplitPair) -> SplitPair:
