@@ -11,7 +11,7 @@ import pytest
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.evaluation.score import score
-from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
+from spor_tasks.metrics.learned import Attributes, Bleurt, ExpressedFacts, NliAcc, TextPerplexity
 from spor_tasks.metrics.scores import metric, score_infos
 from tests.conftest import REPOSITORY
 
@@ -33,7 +33,7 @@ class Says:
 
 
 JUDGES = {
-    "facts": Facts(Says([0.0214, 0.9871, 0.06])),
+    "facts": ExpressedFacts(Says([0.0214, 0.9871, 0.06])),
     "nli_acc": NliAcc(Says([0.8127])),
     "bleurt": Bleurt(Says([0.5, 0.3])),
     "compmctg": Attributes(Says(["Positive", "plural", "Past"])),

@@ -112,7 +112,7 @@ def _refuse_equal_arms(pair: SplitPair) -> None:
     tested, shown = (
         [frozenset(sample.units) for sample in split.samples] for split in (pair.test, pair.arms[1])
     )
-    overlaps = systematicity.Overlaps([*tested, *shown])
+    overlaps = systematicity.SharedUnits([*tested, *shown])
     if not any(overlaps.with_two(units) >> len(tested) for units in tested):
         raise SplitError(
             "Combination cannot show two units of a test sample together, so it would not differ "

@@ -15,7 +15,7 @@ _ENOUGH = 2_000  # samples, evenly spaced, for a share
 NO_REFERENCES = "texts without a letter or digit are left out: they are no references"
 
 
-class Texts(NamedTuple):
+class ReferenceFacts(NamedTuple):
     """How many texts are no references, and the share of the units that references mention.
 
     Units are located as for coverage. Without references there is no share.
@@ -42,18 +42,18 @@ class Texts(NamedTuple):
         return (f"{few}: PARENT and coverage say little where texts have other words than data",)
 
 
-def of_corpus(corpus: CorpusSamples) -> Texts:
+def of_corpus(corpus: CorpusSamples) -> ReferenceFacts:
     """Return what is to be known of a corpus; the share is of its test samples, if it has some."""
-    return Texts(left_out(corpus.samples), _share_mentioned(corpus.test or corpus.train))
+    return ReferenceFacts(left_out(corpus.samples), _share_mentioned(corpus.test or corpus.train))
 
 
-def of_sets(pair: SplitPair) -> Texts:
+def of_sets(pair: SplitPair) -> ReferenceFacts:
     """Return what is to be known of sets; the share is of their test samples, or of an arm."""
     shares = (_share_mentioned(split.samples) for split in (pair.test, *pair.arms))
     share = next((share for share in shares if share is not None), None)
     # Published arms are read when they are needed, and each of their texts is a reference.
     read = (each.samples for each in pair.splits if not isinstance(each.samples, Deferred))
-    return Texts(left_out(chain.from_iterable(read)), share)
+    return ReferenceFacts(left_out(chain.from_iterable(read)), share)
 
 
 def left_out(samples: Iterable[Sample]) -> int:

@@ -86,16 +86,16 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         SplitError: there are no such sets, strict sets of a folder break their rules, or the corpus
             is too small for them.
     """
-    source = _source_of(request)
+    origin = _origin_of(request)
     for setting in ("seed", "restarts", "hide", "search", "seconds", "rounds", "sets", "part"):
         value = getattr(request, setting)
         is_given = value is not None if setting == "seed" else bool(value)
-        if is_given and setting not in source.uses:
-            raise ConfigError(source.refusal, where=setting, remedy=f"Leave --{setting} out.")
-    return source.answer(request, progress)
+        if is_given and setting not in origin.uses:
+            raise ConfigError(origin.refusal, where=setting, remedy=f"Leave --{setting} out.")
+    return origin.answer(request, progress)
 
 
-class _Source(NamedTuple):
+class _Origin(NamedTuple):
     """Where sets come from, and the settings that it uses; it refuses all others."""
 
     answer: Callable[[Request, search.Progress | None], Answer]
@@ -103,15 +103,15 @@ class _Source(NamedTuple):
     refusal: str
 
 
-def _source_of(request: Request) -> _Source:
+def _origin_of(request: Request) -> _Origin:
     if load := _reader_of(request):
         why = f"has no effect on sets of {request.aspect}"
-        return _Source(partial(_own_sets, load), {"part"}, why)
+        return _Origin(partial(_own_sets, load), {"part"}, why)
     if request.sets:
-        return _Source(_written, {"sets", "part"}, "has no effect on sets that are built")
+        return _Origin(_written, {"sets", "part"}, "has no effect on sets that are built")
     if request.search:
         uses = {"search", "seed", "seconds", "rounds"}
-        return _Source(_searched, uses, "a search does not use this setting")
+        return _Origin(_searched, uses, "a search does not use this setting")
     shipped = [
         spec.name
         for spec in named.available()
@@ -119,11 +119,11 @@ def _source_of(request: Request) -> _Source:
     ]
     if any(name.protocol == "published" for name in shipped):
         why = f"has no effect: the sets of {request.corpus} are the same for everyone"
-        return _Source(_shipped, {"part"}, why)
+        return _Origin(_shipped, {"part"}, why)
     is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
     is_shipped = shipped and request.part in {None, *(name.part for name in shipped)}
     make = _shipped if is_default and is_shipped else _built
-    return _Source(make, {"seed", "restarts", "hide", "part"}, "is a setting of a search")
+    return _Origin(make, {"seed", "restarts", "hide", "part"}, "is a setting of a search")
 
 
 def _own_sets(

@@ -53,7 +53,7 @@ def build(
     require_few_pairs(pool)
     units = [frozenset(sample.units) for sample in pool]
     several = [i for i, held in enumerate(units) if len(held) > 1]
-    overlaps = Overlaps(units)
+    overlaps = SharedUnits(units)
     runs = []
     for _ in range(restarts):
         order = list(several)
@@ -74,7 +74,7 @@ def build(
     return strict_sets("systematicity", *arms, test=tested)
 
 
-class Overlaps:
+class SharedUnits:
     """The samples that share units; a set of samples is an integer with one bit per sample.
 
     ``units`` are the units of each sample, or anything hashable in their place.
@@ -133,7 +133,7 @@ def _members(bits: int) -> set[int]:
 
 
 def _combination(
-    units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float, overlaps: Overlaps
+    units: Sequence[_UnitSet], atom: set[int], test: set[int], limit: float, overlaps: SharedUnits
 ) -> set[int]:
     """Run Algorithm 2: replace samples of Atom by samples with a pair of a test sample.
 

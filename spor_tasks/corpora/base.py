@@ -23,7 +23,7 @@ _INSTRUCTION = "Write a short English text that says all of these facts and noth
 _TEXT_CUE = "Text:"
 
 
-Rows: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
+PlacedRows: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
 """Rows of a file, each after its place."""
 
 LabelledRow: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
@@ -63,9 +63,9 @@ class Corpus:
     """Returns the text before demonstrations."""
     example: Callable[[Sample, Style], str] | None = None
     """Returns the prompt of a sample among demonstrations, if that has other words."""
-    read_outputs: Callable[[Any, str], Rows] | None = None
+    read_outputs: Callable[[Any, str], PlacedRows] | None = None
     """Returns the rows of outputs in a JSON file in a published form: of its content and place."""
-    read_labelled: Callable[[Rows, _Folder], Iterator[LabelledRow]] | None = None
+    read_labelled: Callable[[PlacedRows, _Folder], Iterator[LabelledRow]] | None = None
     """Returns labelled texts in a published form; the path of a split may be None."""
     read_references: Callable[[_Folder], Iterator[tuple[str, Sample]]] | None = None
     """Returns the place and the sample of each line of plain texts."""

@@ -30,7 +30,7 @@ from spor_tasks.core.files import (
 )
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
-from spor_tasks.corpora.base import Corpus, LabelledRow, Rows
+from spor_tasks.corpora.base import Corpus, LabelledRow, PlacedRows
 from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.metrics.base import Metric
 from spor_tasks.text import filters as known_filters
@@ -111,7 +111,7 @@ def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[Labe
         yield f"{place}, sample {name}", {"id": name, **fields}, sample
 
 
-def _texts(lines: Iterable[bytes], where: str) -> Rows:
+def _texts(lines: Iterable[bytes], where: str) -> PlacedRows:
     """Yield each line as the output of a row."""
     for number, line in enumerate(lines, start=1):
         try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first

@@ -13,7 +13,7 @@ from spor_tasks.metrics.likelihood import Likelihood, LikelihoodMetric
 from spor_tasks.metrics.totals import RATIO, Value
 
 
-class _Adversarial(LikelihoodMetric):
+class _AdversarialAccuracy(LikelihoodMetric):
     scores = (
         ScoreInfo("adv_acc", "Adv-Acc"),
         ScoreInfo("adv_acc_distinct", "Adv-Acc, distinct pairs", corrects="adv_acc", totals=RATIO),
@@ -46,4 +46,4 @@ class _Adversarial(LikelihoodMetric):
         return Judgement(values, {"true": true._asdict(), "false": false._asdict(), **values})
 
 
-ADVERSARIAL = _Adversarial()
+ADVERSARIAL = _AdversarialAccuracy()

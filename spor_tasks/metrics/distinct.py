@@ -35,7 +35,7 @@ class _Pooled(Ratio):
         statistics = np.full((len(values), 2), np.nan)
         earlier: set[tuple[int, ...]] = set()
         for number, value in enumerate(values):
-            if isinstance(value, _Counts):
+            if isinstance(value, _GramCounts):
                 grams = _grams(value.codes)
                 before = len(earlier)
                 earlier.update(grams)
@@ -51,7 +51,7 @@ class _Pooled(Ratio):
         return math.nan
 
 
-class _Counts(tuple[int, int]):  # noqa: SLOT001 - it has an attribute
+class _GramCounts(tuple[int, int]):  # noqa: SLOT001 - it has an attribute
     """How many different n-grams an output has, and how many at all.
 
     It also carries the codes of the output's words, which no log needs.
@@ -82,7 +82,7 @@ class Distinct(Metric):
         words = text_of(sample, output).split()
         codes = [zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words]
         grams = _grams(codes)
-        counts = _Counts((len(set(grams)), len(grams)))
+        counts = _GramCounts((len(set(grams)), len(grams)))
         counts.codes = codes
         return Judgement({"dist_3": counts}, {"dist_3": list(counts)})
 

@@ -98,7 +98,7 @@ FactSpotter checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBER
 
 
 @dataclass(frozen=True, slots=True)
-class Facts(Learned):
+class ExpressedFacts(Learned):
     """The share of the units that an output expresses, each judged alone by a classifier.
 
     An output without a word expresses nothing. The metric needs no reference, and says nothing
@@ -265,7 +265,7 @@ class TextPerplexity(Learned):
         return Judgement(values, values)
 
 
-FACTS = Facts()
+FACTS = ExpressedFacts()
 NLI_ACC = NliAcc()
 BLEURT = Bleurt()
 ATTRIBUTES = Attributes()

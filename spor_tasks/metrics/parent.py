@@ -151,7 +151,7 @@ class NGrams(NamedTuple):
     entailed: int
 
 
-class _Truth(NamedTuple):
+class _PreparedSample(NamedTuple):
     """The table and the references of one sample; each reference by the orders of its n-grams.
 
     ``lexicon`` holds the tokens of all values.
@@ -163,12 +163,14 @@ class _Truth(NamedTuple):
 
 
 @lru_cache(maxsize=_PREPARED_SAMPLES)
-def _prepare(table: tuple[DataUnit, ...], references: tuple[str, ...], max_order: int) -> _Truth:
+def _prepare(
+    table: tuple[DataUnit, ...], references: tuple[str, ...], max_order: int
+) -> _PreparedSample:
     # A value without a token is nothing that a text could mention.
     values = tuple(value for unit in table if (value := _value(unit)))
     lexicon = frozenset(token for value in values for token in value)
     expected = [ngrams_of(tokens(reference), max_order, lexicon) for reference in references]
-    return _Truth(values, lexicon, expected)
+    return _PreparedSample(values, lexicon, expected)
 
 
 def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> list[NGrams]:

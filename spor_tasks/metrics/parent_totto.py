@@ -77,7 +77,7 @@ def parent(
     return max(against, key=lambda evidence: evidence.f)
 
 
-class _Table(NamedTuple):
+class _TableWords(NamedTuple):
     """The tokens that are entailed, the values to mention, and their tokens."""
 
     lexicon: frozenset[str]
@@ -86,20 +86,20 @@ class _Table(NamedTuple):
 
 
 @lru_cache(maxsize=_PREPARED_TABLES)
-def _prepare(whole: str, highlighted: str) -> _Table:
+def _prepare(whole: str, highlighted: str) -> _TableWords:
     divided_values = (tuple(words(value)) for value in _values(highlighted))
     values = tuple(value for value in divided_values if value)
     # Blanks divide words whatever is beside them, so that each needs to be looked at once.
     different = {*" ".join(_values(whole)).split()}
     divided = [word for word in different if not word.isalnum()]
-    return _Table(
+    return _TableWords(
         frozenset(different.difference(divided).union(words(" ".join(divided)))),
         values,
         frozenset(token for value in values for token in value),
     )
 
 
-def _mentioned(table: _Table, text: Sequence[str]) -> float:
+def _mentioned(table: _TableWords, text: Sequence[str]) -> float:
     return mentioned(table.values, table.of_values, text) if table.values else 1.0
 
 

@@ -23,7 +23,7 @@ _WEIGHTS = {1: (1.0,), 2: (0.5, 0.5), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25, 0.2
 _ORDERS = tuple(_WEIGHTS)
 _SENTENCE_ORDERS = (1, 2, 3)  # the fourth is not in the paper
 
-_NGrams: TypeAlias = "Counter[tuple[str, ...]]"
+_GramCounter: TypeAlias = "Counter[tuple[str, ...]]"
 
 
 def bleu(numbers: Numbers, order: int) -> Numbers:
@@ -42,7 +42,7 @@ def bleu(numbers: Numbers, order: int) -> Numbers:
     return np.where(matched[..., 0] > 0, penalty * score, 0.0)
 
 
-class _CorpusBleu(Sums):
+class _PooledBleu(Sums):
     """Corpus BLEU of one order: the counts of all outputs, added."""
 
     width = 2 * len(_ORDERS) + 2
@@ -64,7 +64,7 @@ class _Bleu(Metric):
     scores = (
         *(ScoreInfo(f"bleu_{n}", f"BLEU-{n}") for n in _SENTENCE_ORDERS),
         *(
-            ScoreInfo(f"corpus_bleu_{n}", f"corpus BLEU-{n}", totals=_CorpusBleu(n))
+            ScoreInfo(f"corpus_bleu_{n}", f"corpus BLEU-{n}", totals=_PooledBleu(n))
             for n in _ORDERS
         ),
     )
@@ -106,17 +106,17 @@ def counts_of(output: str, references: Sequence[str]) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=256)  # those of a table are the same, in another order
-def _references(texts: tuple[str, ...]) -> tuple[list[int], dict[int, _NGrams]]:
+def _references(texts: tuple[str, ...]) -> tuple[list[int], dict[int, _GramCounter]]:
     """Return the lengths of references, and how often any one of them has each n-gram at most."""
     references = [text.lower().split(" ") for text in texts]
-    most: dict[int, _NGrams] = {n: Counter() for n in _ORDERS}
+    most: dict[int, _GramCounter] = {n: Counter() for n in _ORDERS}
     for words in references:
         for n, counts in most.items():
             most[n] = counts | _ngrams(words, n)
     return [len(words) for words in references], most
 
 
-def _ngrams(words: Sequence[str], n: int) -> _NGrams:
+def _ngrams(words: Sequence[str], n: int) -> _GramCounter:
     return Counter(zip(*(words[start:] for start in range(n)), strict=False))
 
 

@@ -28,7 +28,7 @@ class Block(NamedTuple):
     size: int
 
 
-class Shape(NamedTuple):
+class PromptSize(NamedTuple):
     """The number of samples shown, and of their units in all; smaller is better."""
 
     samples: int
@@ -42,13 +42,13 @@ class Cover(NamedTuple):
     ``value`` is the value of the blocks in the caller's own measure.
     """
 
-    shape: Shape
+    shape: PromptSize
     value: int
     blocks: tuple[Block, ...]
-    fillers: Shape = Shape(0, 0)
+    fillers: PromptSize = PromptSize(0, 0)
 
 
-Covers: TypeAlias = Mapping[Shape, Cover]
+Covers: TypeAlias = Mapping[PromptSize, Cover]
 """The most valuable cover of each shape."""
 
 
@@ -93,7 +93,7 @@ def covers(
 
     def search(most: int) -> Covers:
         return {
-            Shape(*shape): Cover(Shape(*shape), worth, chosen)
+            PromptSize(*shape): Cover(PromptSize(*shape), worth, chosen)
             for shape, (worth, chosen) in cover(full, min(most, full.bit_count())).items()
         }
 
@@ -105,20 +105,20 @@ def filled(all_covers: Covers, sizes: Sequence[int], most: int) -> Covers:
 
     They have at most ``most`` samples, fillers included.
     """
-    more: dict[Shape, Cover] = {}
+    more: dict[PromptSize, Cover] = {}
     for (samples, units), cover in all_covers.items():
         for number in range(most - samples + 1):
             for total in _sums(tuple(sizes), number):
-                shape = Shape(samples + number, units + total)
+                shape = PromptSize(samples + number, units + total)
                 best_so_far = more.get(shape)
                 if shape.units <= MOST_UNITS and (
                     best_so_far is None or best_so_far.value < cover.value
                 ):
-                    more[shape] = cover._replace(shape=shape, fillers=Shape(number, total))
+                    more[shape] = cover._replace(shape=shape, fillers=PromptSize(number, total))
     return more
 
 
-def draw_sizes(sizes: Sequence[int], fillers: Shape, rng: random.Random) -> list[int]:
+def draw_sizes(sizes: Sequence[int], fillers: PromptSize, rng: random.Random) -> list[int]:
     """Draw the sizes of fillers so that they add up to the units of the shape."""
     drawn: list[int] = []
     remaining = fillers.units

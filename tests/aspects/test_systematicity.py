@@ -13,7 +13,7 @@ from spor_tasks.aspects import check, systematicity
 from spor_tasks.aspects.search import ROUNDS
 from spor_tasks.aspects.search import systematicity as search
 from spor_tasks.aspects.search.sets import SCALE, SearchPool, SearchSets
-from spor_tasks.aspects.systematicity import Overlaps, build
+from spor_tasks.aspects.systematicity import SharedUnits, build
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.corpora.embedded import MINI
@@ -76,7 +76,7 @@ def test_atom_and_test_set_are_those_of_the_pseudocode(pool, seed):
     several = [i for i, held in enumerate(units) if len(held) > 1]
     random.Random(seed).shuffle(several)
     order = sorted(several, key=lambda i: -len(units[i]))
-    assert Overlaps(units).atom_and_test(order) == algorithm_1(units, order)
+    assert SharedUnits(units).atom_and_test(order) == algorithm_1(units, order)
 
 
 @given(pools(), pools(), pools())

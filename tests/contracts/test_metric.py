@@ -18,7 +18,7 @@ from spor_tasks.metrics import scores
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.judging import judge_all
-from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
+from spor_tasks.metrics.learned import Attributes, Bleurt, ExpressedFacts, NliAcc, TextPerplexity
 from spor_tasks.metrics.scores import info_of, metric, score_info
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text.normalize import display
@@ -95,7 +95,7 @@ _ASKED = {sample.target: {unit[-1] for unit in sample.units} for sample in ASKED
 
 
 JUDGED = {
-    "facts": Facts(Judge(share_of_words)),
+    "facts": ExpressedFacts(Judge(share_of_words)),
     "nli_acc": NliAcc(Judge(lambda claim: float(claim[1] == claim[0].target))),
     "bleurt": Bleurt(Judge(lambda pair: 2.0 if pair[0] == pair[1] else -3.0)),
     "compmctg": Attributes(

@@ -39,7 +39,7 @@ from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
 from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
-from spor_tasks.metrics.learned import Facts
+from spor_tasks.metrics.learned import ExpressedFacts
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.scores import metric, metrics_for, over_groups
 from spor_tasks.metrics.tally import Tally
@@ -202,7 +202,7 @@ def scores(spec):
 
 def _metric(name):
     """Return a registered metric; those that need a classifier have one that looks for words."""
-    return Facts(Judge(share_of_words)) if name == "facts" else metric(name)
+    return ExpressedFacts(Judge(share_of_words)) if name == "facts" else metric(name)
 
 
 def judged(each, samples, outputs):

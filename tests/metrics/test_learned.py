@@ -17,7 +17,7 @@ from spor_tasks.evaluation.score import metric
 from spor_tasks.metrics.judges import checkpoints, judges
 from spor_tasks.metrics.judges.encoders import flattened, rows_of
 from spor_tasks.metrics.judges.judges import label_of
-from spor_tasks.metrics.learned import Attributes, Bleurt, Facts, NliAcc, TextPerplexity
+from spor_tasks.metrics.learned import Attributes, Bleurt, ExpressedFacts, NliAcc, TextPerplexity
 from spor_tasks.metrics.parent_totto import prepared
 from tests.support.classifiers import save_bert, save_tapas, save_tapex
 from tests.support.scores import judge, predictions_of, scores_of, values_of
@@ -60,14 +60,24 @@ CONTINUED = Sample("1", "yelp", (FOOD,), (), {"prefix": "a b c", "unseen": True}
 @pytest.mark.parametrize(
     ("metric", "sample", "output", "inputs"),
     [
-        (Facts, about(PORT), "A built it.", [("A built it.", "Old Port, built by, A B C")]),
-        (Facts, about(FOOD, name="The_Gull"), "It is.", [("It is.", "The Gull, food, Basque")]),
-        (Facts, about(FOOD), "It is.", [("It is.", "food, Basque")]),
+        (
+            ExpressedFacts,
+            about(PORT),
+            "A built it.",
+            [("A built it.", "Old Port, built by, A B C")],
+        ),
+        (
+            ExpressedFacts,
+            about(FOOD, name="The_Gull"),
+            "It is.",
+            [("It is.", "The Gull, food, Basque")],
+        ),
+        (ExpressedFacts, about(FOOD), "It is.", [("It is.", "food, Basque")]),
         (Bleurt, RATED, "ANN 's win", [("ann won 7 times.", "ann's win"), SECOND]),
         (NliAcc, stated(), "It is .", [(stated(), "It is .")]),
         (TextPerplexity, CONTINUED, " x" * 7, ["a b c" + " x" * 7]),
         (TextPerplexity, CONTINUED, " x" * 6, []),  # nine words
-        *((Facts, about(PORT), output, []) for output in ("", "\n\t", "…!")),
+        *((ExpressedFacts, about(PORT), output, []) for output in ("", "\n\t", "…!")),
         (NliAcc, stated(), ". ,", []),
         *((NliAcc, stated(rows=rows), "A city .", []) for rows in ([], [["a", "b", "c", "d"]])),
     ],
@@ -86,7 +96,7 @@ def test_tapex_reads_cells_as_they_are_and_short_rows_with_empty_ends():
 
 
 def test_a_unit_is_expressed_if_its_probability_is_above_one_half():
-    metric = Facts(Fixed(0.500049, 0.50006, 0.2, 1.0))
+    metric = ExpressedFacts(Fixed(0.500049, 0.50006, 0.2, 1.0))
     values, details = judge(metric, about(*[PORT] * 4), "Something.")
     assert values == {"facts": 50.0}
     assert details == {**values, "told": (0.5, 0.5001, 0.2, 1.0), "untold": (0, 2)}
@@ -117,7 +127,7 @@ def test_a_rating_is_the_mean_over_references_and_a_short_text_has_no_perplexity
 
 
 def test_without_a_model_the_error_names_the_option():
-    for judging in (Facts, NliAcc, Bleurt, Attributes, TextPerplexity):
+    for judging in (ExpressedFacts, NliAcc, Bleurt, Attributes, TextPerplexity):
         with pytest.raises(ConfigError, match="needs a model") as error:
             judge(judging(), about(PORT), "Something.")
         assert f"--metric {judging.name} --" in str(error.value.remedy)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spor_tasks.aspects.order_invariance import matched
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import SampleMaker
-from spor_tasks.prompts.cover import MOST_UNITS, Block, Shape, covers, draw_sizes, filled
+from spor_tasks.prompts.cover import MOST_UNITS, Block, PromptSize, covers, draw_sizes, filled
 from spor_tasks.prompts.demonstrations import WORD_TOLERANCE, choose
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import align
@@ -202,7 +202,7 @@ def best_values(of, most, *, once):
     values = {}
     for chosen in collections(of):
         times = [sum(block.mask >> unit & 1 for block in chosen) for unit in range(UNITS)]
-        shape = Shape(len(chosen), sum(block.size for block in chosen))
+        shape = PromptSize(len(chosen), sum(block.size for block in chosen))
         fits = shape.samples <= most and shape.units <= MOST_UNITS
         if fits and min(times) > 0 and (max(times) == 1 or not once):
             values[shape] = max(values.get(shape, 0), sum(map(worth, chosen)))
@@ -217,9 +217,9 @@ def test_covers_are_the_best_of_all(of, most):
         of, most, once=True
     )
     for shape, cover in found.items():
-        assert (cover.shape, cover.fillers) == (shape, Shape(0, 0))
+        assert (cover.shape, cover.fillers) == (shape, PromptSize(0, 0))
         assert set(cover.blocks) <= of
-        assert Shape(len(cover.blocks), sum(block.size for block in cover.blocks)) == shape
+        assert PromptSize(len(cover.blocks), sum(block.size for block in cover.blocks)) == shape
         assert sum(map(worth, cover.blocks)) == cover.value
     # Those that may repeat units have the smallest of all.
     repeating, values = covers(of, FULL, once=False)(most), best_values(of, most, once=False)
@@ -241,12 +241,12 @@ def test_fillers_make_all_possible_shapes(of, of_fillers, most):
     for (samples, units), cover in plain.items():
         for number in range(most - samples + 1):
             for drawn in combinations_with_replacement(of_fillers, number):
-                shape = Shape(samples + number, units + sum(drawn))
+                shape = PromptSize(samples + number, units + sum(drawn))
                 if shape.units <= MOST_UNITS:
                     expected[shape] = max(expected.get(shape, 0), cover.value)
     found = filled(plain, of_fillers, most)
     assert {shape: cover.value for shape, cover in found.items()} == expected
     for cover in found.values():
         drawn_sizes = draw_sizes(of_fillers, cover.fillers, random.Random(1))
-        assert Shape(len(drawn_sizes), sum(drawn_sizes)) == cover.fillers
+        assert PromptSize(len(drawn_sizes), sum(drawn_sizes)) == cover.fillers
         assert set(drawn_sizes) <= set(of_fillers)

@@ -14,7 +14,7 @@ from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from spor_tasks.aspects.check import CheckResult
-    from spor_tasks.aspects.references import Texts
+    from spor_tasks.aspects.references import ReferenceFacts
 
 HELP = "check that sets meet the requirements of their aspect"
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     return 0 if all(row["holds"] for row in rows.values()) else VIOLATED
 
 
-def _print(heading: str, result: "CheckResult", texts: "Texts") -> None:
+def _print(heading: str, result: "CheckResult", texts: "ReferenceFacts") -> None:
     print(visible(heading))
     counts = ((f"  {name.replace('_', ' ')}", _number(n)) for name, n in result.counts.items())
     print(columns(counts, "<32", ">16"))

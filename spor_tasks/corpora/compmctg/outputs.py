@@ -10,14 +10,16 @@ from pathlib import Path
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import SampleMaker
-from spor_tasks.corpora.base import LabelledRow, Rows
+from spor_tasks.corpora.base import LabelledRow, PlacedRows
 from spor_tasks.corpora.compmctg.reader import Unseen, read_unseen, units_of
 from spor_tasks.corpora.compmctg.spaces import Space
 
 TEXT = "text"
 
 
-def read_outputs(rows: Rows, space: Space, split: Path | None = None) -> Iterator[LabelledRow]:
+def read_outputs(
+    rows: PlacedRows, space: Space, split: Path | None = None
+) -> Iterator[LabelledRow]:
     """Yield where each text stands, its row with the text as ``output``, and its sample.
 
     The sample is None for a row in the field names of the released sets. ``split`` is a file with

@@ -1,8 +1,8 @@
 """Judges: models of transformers that predict for the inputs of :mod:`spor_tasks.metrics.learned`.
 
-One batch loop (:class:`.judges.Judge`) runs them all; a table (:data:`.encoders.ENCODERS`) says how
-each kind reads its inputs, and what it predicts. Weights are loaded in float32, and no code of a
-checkpoint is run.
+One batch loop (:class:`.judges.ModelJudge`) runs them all. A table (:data:`.encoders.ENCODERS`)
+says how each kind reads its inputs, and what it predicts. Weights are loaded in float32, and no
+code of a checkpoint is run.
 """
 
 from importlib import import_module

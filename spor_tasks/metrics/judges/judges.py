@@ -22,14 +22,14 @@ from spor_tasks.metrics.learned import (
     AttributeInput,
     Attributes,
     Bleurt,
-    Facts,
+    ExpressedFacts,
     NliAcc,
     TextPerplexity,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class ModelJudge:
     """A model that predicts for inputs, in batches of similar length.
 
     An input that it cannot read has the prediction None.
@@ -115,7 +115,7 @@ def facts(
     label: str | int | None = None,
     device: str | None = None,
     batch_size: int = 32,
-) -> Facts:
+) -> ExpressedFacts:
     """Return the metric with the classifier of this folder, or of this name on the hub.
 
     ``label`` is the class that means yes, by name or index, where the checkpoint does not say;
@@ -125,7 +125,9 @@ def facts(
         ConfigError: the classifier, device or label does not exist.
     """
     checkpoint = checkpoints.classifier(model, device, batch_size)
-    return Facts(Judge(checkpoint, ENCODERS["facts"], label_of(checkpoint.labels, label)))
+    return ExpressedFacts(
+        ModelJudge(checkpoint, ENCODERS["facts"], label_of(checkpoint.labels, label))
+    )
 
 
 @lru_cache(maxsize=1)
@@ -156,7 +158,7 @@ def nli_acc(
     # `</s>` in an output ends nothing. Of TAPAS the setting would add tokens to empty cells.
     checkpoint.tokenizer.split_special_tokens = name != "tapas"
     number = label_of(labels, label, "nli_label")
-    return NliAcc(Judge(checkpoint, ENCODERS[name], number, f"|format:{name}"))
+    return NliAcc(ModelJudge(checkpoint, ENCODERS[name], number, f"|format:{name}"))
 
 
 @lru_cache(maxsize=1)
@@ -177,7 +179,7 @@ def bleurt(model: str, *, device: str | None = None, batch_size: int = 32) -> Bl
             "transformers with one output.",
         )
     details = f"|tokens:{checkpoint.limit(BLEURT_TOKENS)}"
-    return Bleurt(Judge(checkpoint, ENCODERS["bleurt"], 0, details))
+    return Bleurt(ModelJudge(checkpoint, ENCODERS["bleurt"], 0, details))
 
 
 @lru_cache(maxsize=1)
@@ -194,7 +196,7 @@ def perplexity(model: str, *, device: str | None = None, batch_size: int = 16) -
         "Name a causal model's folder, or its name on the hub, such as openai-community/gpt2-large."
     )
     checkpoint = checkpoints.causal(model, device, batch_size, remedy)
-    return TextPerplexity(Judge(checkpoint, ENCODERS["perplexity"]))
+    return TextPerplexity(ModelJudge(checkpoint, ENCODERS["perplexity"]))
 
 
 # --- The judges of CompMCTG, one for each aspect --------------------------------------------------
@@ -225,7 +227,7 @@ class Aspect(NamedTuple):
 
     values: tuple[str, ...]
     """The values that its classes stand for, in their order."""
-    judge: Judge
+    judge: ModelJudge
 
 
 def aspects(folder: Path, device: str | None, batch_size: int) -> dict[str, Aspect]:
@@ -241,7 +243,7 @@ def aspects(folder: Path, device: str | None, batch_size: int) -> dict[str, Aspe
     by_aspect = {}
     for path in folders:
         checkpoint = checkpoints.attribute_classifier(path, device, batch_size, _ATTRIBUTES_REMEDY)
-        judge = Judge(checkpoint, ENCODERS["attributes"])
+        judge = ModelJudge(checkpoint, ENCODERS["attributes"])
         by_aspect[path.name] = Aspect(_values(path, checkpoint.labels), judge)
     return by_aspect
 
