@@ -264,33 +264,27 @@ def read_models(sources: Sequence[str]) -> Iterator[Arguments]:
         file = Path(text)
         if not is_file(file) and "=" in text:
             yield _arguments(text, text)
-        else:
-            for number, item in enumerate(_items(file), start=1):
-                yield _arguments(item, f"{file}, entry {number}")
-
-
-def _items(file: Path) -> list[Any]:
-    text = read_text(file)
-    lines = [line.strip() for line in text.splitlines()]
-    items: Any = [line for line in lines if line and not line.startswith("#")]
-    if items and file.suffix in {".yaml", ".yml"}:
-        items = plain_yaml.parse(text, str(file))
-    if not items or not isinstance(items, list):
-        raise ConfigError(
-            "is not a list of models",
-            where=file,
-            remedy="Write one pretrained=BASE,peft=ADAPTER per line.",
-        )
-    return items
+            continue
+        content = read_text(file)
+        lines = [line.strip() for line in content.splitlines()]
+        items: Any = [line for line in lines if line and not line.startswith("#")]
+        if items and file.suffix in {".yaml", ".yml"}:
+            items = plain_yaml.parse(content, str(file))
+        if not items or not isinstance(items, list):
+            raise ConfigError(
+                "is not a list of models",
+                where=file,
+                remedy="Write one pretrained=BASE,peft=ADAPTER per line.",
+            )
+        for number, item in enumerate(items, start=1):
+            yield _arguments(item, f"{file}, entry {number}")
 
 
 def _arguments(item: object, place: str) -> Arguments:
     arguments: object = item
     if isinstance(item, str):
-        try:
+        with suppress(ValueError):  # a text stays one, and is none
             arguments = simple_parse_args_string(item)
-        except ValueError:
-            arguments = None
     if not isinstance(arguments, dict) or not arguments.get("pretrained"):
         raise ConfigError(
             f"{item!r:.200} is not a model",

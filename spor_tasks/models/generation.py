@@ -97,7 +97,7 @@ class StopAtLength(StoppingCriteria):  # type: ignore[misc]
 class TemplateFirst(LogitsProcessor):  # type: ignore[misc]
     """Forbids a row to go on with a token that may not follow what it has written after its prompt.
 
-    ``entity`` and ``separator`` are the ids of the two tokens.
+    It needs the ids of the two tokens.
     """
 
     def __init__(self, entity: int, separator: int, prompt_length: int) -> None:
@@ -180,7 +180,9 @@ class SeededSampling(LogitsProcessor):  # type: ignore[misc]
         seeds = torch.tensor(self._seeds, device=scores.device)[:, None]
         tokens = torch.arange(scores.shape[-1], device=scores.device)
         step = input_ids.shape[1] - self._prompt_length
-        return warped + _gumbel(_mixed(_mixed(_mixed(seeds) + step) + tokens))
+        bits = _mixed(_mixed(_mixed(seeds) + step) + tokens)
+        uniform = (_shifted(bits, 11).double() + 0.5) / (1 << 53)
+        return warped - torch.log(-torch.log(uniform))
 
 
 def _mixed(numbers: torch.Tensor) -> torch.Tensor:
@@ -198,8 +200,3 @@ def _signed(number: int) -> int:
 def _shifted(numbers: torch.Tensor, by: int) -> torch.Tensor:
     """Shift as if the numbers had no sign."""
     return (numbers >> by) & ((1 << (64 - by)) - 1)
-
-
-def _gumbel(bits: torch.Tensor) -> torch.Tensor:
-    uniform = (_shifted(bits, 11).double() + 0.5) / (1 << 53)
-    return -torch.log(-torch.log(uniform))
