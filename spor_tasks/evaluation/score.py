@@ -122,11 +122,7 @@ def score(
         second = _tallies(others, metrics, _judge(others, metrics))
     clusters = clusters_of(row.sample.cluster for row in rows)
     sha = digest(row.sample for row in rows)
-    signed = f"samples:{sha[:16]}"
-    if tuple(filters) != known_filters.DEFAULT:
-        versions = [(name, known_filters.find(name).version) for name in filters]
-        names = [f"{name}.v{version}" if version > 1 else name for name, version in versions]
-        signed += f"|filter:{','.join(names) or 'none'}"
+    signed = _signed(sha, filters)
     scores: list[ScoreValue] = []
     differences: dict[str, Estimate | None] = {}
     for metric, tally, theirs in zip(metrics, tallies, second, strict=True):
@@ -154,6 +150,16 @@ def score(
         left_out=sum(side.left_out for row in rows for side in sides(row.sample)),
         warnings=tuple(_apart(rows, metrics)),
     )
+
+
+def _signed(sha256: str, filters: Sequence[str]) -> str:
+    """Return what of the samples and the filters can change a score."""
+    signed = f"samples:{sha256[:16]}"
+    if tuple(filters) == known_filters.DEFAULT:
+        return signed
+    versions = [(name, known_filters.find(name).version) for name in filters]
+    names = [f"{name}.v{version}" if version > 1 else name for name, version in versions]
+    return f"{signed}|filter:{','.join(names) or 'none'}"
 
 
 def _write_samples(
