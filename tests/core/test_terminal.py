@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tqdm import tqdm
 
 from spor_tasks.core.errors import CorpusError, SporError
-from spor_tasks.core.terminal import guarded
+from spor_tasks.core.terminal import columns, facts, guarded
 
 KINDS = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 TEXTS = st.text() | st.text("\x1b[31mAK]52;c\x07\x9b\u202e\u2066\r\n\t b")
@@ -83,3 +83,21 @@ def test_a_stream_that_is_closed_from_the_start_stays_so(monkeypatch):
 def test_an_error_is_printed_and_passes_between_processes(error, text):
     assert str(error) == text
     assert str(pickle.loads(pickle.dumps(error))) == text  # noqa: S301 - our own
+
+
+def test_cells_stand_below_one_another_at_least_as_wide_as_their_format():
+    lines = [("score", "value", ""), ("parent\x1b[2J", "27.3590", "95 %"), ("b", "-1", "")]
+    assert columns(lines, "<7", ">9", gap="  ").split("\n") == [
+        "score                value",
+        r"parent\u001b[2J    27.3590  95 %",
+        "b                       -1",
+    ]
+    assert columns([]) == ""
+
+
+def test_facts_are_wrapped_after_their_word_and_empty_ones_left_out():
+    text = facts({"arms": "atom", "shows": None, "tags": " ".join(["tag"] * 30), "more": ""})
+    first, *wrapped = text.split("\n")
+    assert first == "  arms      atom"
+    assert [line[:12] for line in wrapped] == ["  tags      ", " " * 12]
+    assert max(map(len, wrapped)) <= 100
