@@ -352,7 +352,7 @@ class SporTask(host.HostTask):
             facts,
             generation=dict(self._generation()),
             failures=dict(self._failures),
-            likelihood=self._tokens and self._tokens.facts,
+            test=changed(facts.test, likelihood=self._tokens and self._tokens.facts),
         )
         if self._chooses:
             config["metadata"].setdefault("icl_arm", prompt.arm)

@@ -94,7 +94,7 @@ def _scores(rows: Sequence[Comparison]) -> Mapping[_System, Mapping[tuple[str, s
     """Return the scores of each system by dataset and column, over all splits of a protocol."""
     by_system: dict[_System, dict[tuple[str, str], float]] = defaultdict(dict)
     for row in rows:
-        dataset, protocol = row.spec.name.corpus, (row.spec.split_of or row.spec.name).protocol
+        dataset, protocol = row.spec.name.corpus, (row.spec.sets.split_of or row.spec.name).protocol
         for column in _columns(dataset, protocol, row.metric):
             for arm, cell in (("as is", row.as_is), *row.by_arm):
                 if cell.mean is not None:

@@ -114,7 +114,7 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
 def _report(collected: Collected, sources: Sequence[Path], merge_by: Iterable[str]) -> Report:
     logged, faults = read_logged(collected.runs)
     rows, conflicts = comparisons(collected.runs, logged, merge_by)
-    of_splits = (run for run in collected.runs if run.spec.is_pooled)
+    of_splits = (run for run in collected.runs if run.spec.sets.is_pooled)
     pooled_runs, of_pooled, incomplete = pooled(of_splits, logged)
     facts = {fact for run in pooled_runs for fact in run.facts}
     pooled_rows, _ = comparisons(pooled_runs, of_pooled, facts.intersection(merge_by))

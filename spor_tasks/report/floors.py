@@ -40,7 +40,7 @@ def with_floors(report: Report) -> Report:
 
     largest: dict[str, SampleFile] = {}
     for file in report.samples:
-        if not file.run.spec.is_pooled:
+        if not file.run.spec.sets.is_pooled:
             former = largest.setdefault(file.run.comparison, file)
             largest[file.run.comparison] = max(former, file, key=size)
     have = {(file.run.comparison, file.run.log.baseline) for file in report.samples}

@@ -99,7 +99,7 @@ def section_title(row: _TitledRow) -> str:
 
 def full_title(row: _TitledRow) -> str:
     """Return the title of a row's task, with the part of the sets."""
-    return ", ".join(filter(None, [section_title(row), row.spec.part_title]))
+    return ", ".join(filter(None, [section_title(row), row.spec.sets.part_title]))
 
 
 def samples_text(row: Comparison) -> str:

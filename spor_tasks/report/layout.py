@@ -108,7 +108,7 @@ def _header(layout: Layout, row: Comparison) -> str:
     plain = score if not group else row.score.label
     header = layout.columns[group].format(score=score) if group in layout.columns else plain
     if layout.by_part == "compared":
-        return f"{header}, {row.spec.part_title or layout.part}"
+        return f"{header}, {row.spec.sets.part_title or layout.part}"
     return header
 
 
@@ -135,14 +135,14 @@ def _captions(
         texts = {remark.text}
         if "{" in remark.text:
             together = {"splits": _together(section[0], splits)}
-            own = [row.spec.captions | together for row in told if row.kind != "published"]
+            own = [row.spec.about.captions | together for row in told if row.kind != "published"]
             texts = {remark.text.format_map(defaultdict(str, each)) for each in own}
         yield from sorted(texts)
 
 
 def _together(row: Comparison, number: int) -> str:
     """Return which splits of the protocol are put together; empty if it has only one."""
-    splits = max(1, int(row.spec.captions.get("splits") or 1), number)
+    splits = max(1, int(row.spec.about.captions.get("splits") or 1), number)
     if splits == 1:
         return ""
     return (
@@ -212,7 +212,7 @@ def _floors(rows: Sequence[Comparison], part: str) -> Grid:
 
 
 def _part(row: Comparison, part: str) -> str:
-    return (row.spec.part_title or "").removeprefix(f"{part} = ")
+    return (row.spec.sets.part_title or "").removeprefix(f"{part} = ")
 
 
 def _columns(

@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
+from msgspec.structs import replace as changed
+
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.results.rows import Cell, Comparison, Size
@@ -48,7 +50,7 @@ def published_rows(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
         published
         for benchmark in sorted({benchmark for benchmark, *_ in sets}, key=_order)
         for (of, name, _), row in sets.items()
-        if of == benchmark and row.variant in {"", *row.spec.decodings}
+        if of == benchmark and row.variant in {"", *row.spec.sets.decodings}
         for published in _rows(row, lines(benchmark).get(name, ()))
     )
 
@@ -59,13 +61,17 @@ def _order(benchmark: str) -> tuple[int, str]:
 
 
 def _whole(row: Comparison) -> SetName:
-    return row.spec.split_of or row.spec.name
+    return row.spec.sets.split_of or row.spec.name
 
 
 def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
     spec = like.spec
-    if spec.split_of:
-        spec = replace(spec, name=spec.name._replace(part=None), part_title=None)
+    if spec.sets.split_of:
+        spec = replace(
+            spec,
+            name=spec.name._replace(part=None),
+            sets=changed(spec.sets, part_title=None),
+        )
     for (model, metric), of_arms in groupby(printed, lambda line: (line["model"], line["metric"])):
         if metric not in spec.scores:
             continue
@@ -75,7 +81,7 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
         yield Comparison(
             spec=spec,
             variant=like.variant,
-            task=spec.task if spec.split_of else like.task,
+            task=spec.task if spec.sets.split_of else like.task,
             model=model,
             metric=metric,
             size=Size(int(first["n"] or like.n)),

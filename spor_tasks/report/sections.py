@@ -29,10 +29,10 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
     """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
     rows = tuple(rows)
     paper = published_rows(rows)
-    shown = [row for row in (*rows, *paper) if row.kind == "published" or not row.spec.is_pooled]
+    apart = [row for row in rows if not row.spec.sets.is_pooled]
     aspects = {(row.spec.benchmark, row.aspect) for row in rows}
     return tuple(
-        Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*shown, *pooled]))
+        Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*apart, *paper, *pooled]))
         for aspect in sorted(aspects, key=lambda aspect: place_of(*aspect))
     )
 
@@ -48,7 +48,9 @@ def grids(table: Table) -> tuple[Grid, ...]:
         name = row.spec.name
         sections[name.corpus, name.protocol, row.variant].append(row)
     found = [
-        grid for _, rows in sorted(sections.items()) for grid in fill(rows[0].spec.tables, rows)
+        grid
+        for _, rows in sorted(sections.items())
+        for grid in fill(rows[0].spec.about.tables, rows)
     ]
     if table.benchmark == BENCHMARK:
         found += averaged(table.pooled)

@@ -29,7 +29,7 @@ def shipped_task(result: Run) -> TaskFile | None:
     by_task, by_sets = _shipped()
     own = result.spec
     return by_task.get(result.task) or (
-        by_sets.get((own.benchmark, own.split_of or own.name)) if own.is_fixed else None
+        by_sets.get((own.benchmark, own.sets.split_of or own.name)) if own.sets.is_fixed else None
     )
 
 
@@ -41,7 +41,7 @@ def contradiction(result: Run) -> str | None:
     ours, spec = shipped_task(result), result.spec
     if ours is None or _major(result.signature["version"]) != _major(_version(ours)):
         return None
-    if spec.split_of is not None and spec.task == ours.name:
+    if spec.sets.split_of is not None and spec.task == ours.name:
         # No task file has the digest of a split, and to compute it needs the sets: see `fault_of`.
         return None
     benchmark, name = _sets(ours)
@@ -80,7 +80,7 @@ def fault_of(file: SampleFile) -> str | None:
     if logged_sha256 != result.signature["test_sha256"]:
         return "claims another test set than that of its samples"
     own = result.spec
-    if own.split_of and _split_sha256(own.benchmark, own.name) not in {None, logged_sha256}:
+    if own.sets.split_of and _split_sha256(own.benchmark, own.name) not in {None, logged_sha256}:
         return "has other samples than its split"
     return None
 

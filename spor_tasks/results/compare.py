@@ -351,7 +351,7 @@ def _command(example: Run, arm: str, tasks: Container[str]) -> str:
     Empty if the arm's task with demonstrations is among the tasks.
     """
     spec = example.spec
-    if example.adapter or not spec.in_context:
+    if example.adapter or not spec.sets.in_context:
         return f"python -m training train CONFIG data.arm={arm}"
     task = spec.task_name(arm)
     if shown := example.asked.shown_arm:

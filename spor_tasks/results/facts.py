@@ -8,7 +8,7 @@ for a score that is no mean of its samples' values.
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias
@@ -151,12 +151,17 @@ class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The title of the aspect."""
     legend: str = ""
     """What the arms and columns of its tables are."""
+    tables: tuple[Layout, ...] = ()
+    """The tables of the task's results."""
+    captions: dict[str, str] = {}
+    """What remarks of tables say of this task."""
 
     @classmethod
-    def of(cls, name: str, aspect: str) -> "BenchmarkFacts":
-        """Return the facts of a benchmark; of one that is not installed, its name."""
+    def of(cls, name: str, sets: SetName, captions: Mapping[str, str]) -> "BenchmarkFacts":
+        """Return the facts of a benchmark and these sets; of one that is not here, its name."""
+        aspect = sets.aspect
         if name not in registry().names("benchmark"):
-            return cls(title=name, aspect=aspect)
+            return cls(title=name, aspect=aspect, captions={**captions})
         known = registry().get("benchmark", name)
         return cls(
             title=known.title,
@@ -165,6 +170,8 @@ class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):
             introduction=known.introduction,
             aspect=known.groups[aspect],
             legend=known.legends.get(aspect, ""),
+            tables=known.tables(sets),
+            captions={**known.captions(sets), **captions},
         )
 
 
@@ -172,6 +179,26 @@ GAP = "gap"
 """The group of a gap between the scores of two groups."""
 
 _UNSAID = BenchmarkFacts(title="")  # in results of version 0.2
+
+
+class SetFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sets of a task are, beside their name."""
+
+    part_title: str | None = None
+    """Names the part of the sets."""
+    decodings: tuple[str, ...] = ()
+    """The other ways to decode that have tasks."""
+    in_context: bool = True
+    """Whether each arm has a task with demonstrations."""
+    split_of: SetName | None = None
+    """The sets of the whole task, if these are those of a split."""
+    is_pooled: bool = False
+    """Whether tables have the samples of all splits together."""
+    is_fixed: bool = True
+    """Whether the sets are the same for everyone."""
+
+
+_SETS = SetFacts()
 
 
 class KeyGap(NamedTuple):
@@ -197,22 +224,14 @@ class Declared:
     name: SetName
     task: str
     title: str
-    part_title: str | None
     arms: tuple[str, ...]
     scores: Mapping[str, ScoreFacts]
     reported: tuple[str, ...]
     headline: str
     breakdown: tuple[str, ...] = ()
     gaps: tuple[KeyGap, ...] = ()
-    decodings: tuple[str, ...] = ()
-    in_context: bool = True
-    split_of: SetName | None = None
-    is_pooled: bool = False
-    is_fixed: bool = True
+    sets: SetFacts = _SETS
     about: BenchmarkFacts = _UNSAID
-    tables: tuple[Layout, ...] = ()
-    captions: dict[str, str] = field(default_factory=dict)
-    """What remarks of tables say of this task."""
 
     @classmethod
     def of(cls, spec: TaskSpec, judges: Mapping[str, Metric] = MappingProxyType({})) -> "Declared":
@@ -225,27 +244,28 @@ class Declared:
         for score in spec.judging.displayed:
             name = (score.first if isinstance(score, Gap) else score).name
             scores[str(score)] = ScoreFacts.of(score, by_score.get(name))
-        told = _of_benchmark(spec.benchmark, spec.name)
-        told["captions"] |= {key: each.caption for key, each in judges.items() if each.caption}
+        captions = {key: each.caption for key, each in judges.items() if each.caption}
         own = spec.judging
         return cls(
             benchmark=spec.benchmark,
             name=spec.name,
             task=spec.task,
             title=spec.title,
-            part_title=spec.part_title,
             arms=spec.arms,
             scores=scores,
             reported=tuple(map(str, own.reported)),
             headline=own.headline,
             breakdown=tuple(map(str, own.breakdown)),
             gaps=tuple(KeyGap(*map(str, gap)) for gap in own.gaps),
-            decodings=spec.asking.decodings,
-            in_context=spec.asking.in_context,
-            split_of=spec.splitting.whole,
-            is_pooled=spec.splitting.is_pooled,
-            is_fixed=spec.release.is_fixed,
-            **told,
+            sets=SetFacts(
+                part_title=spec.part_title,
+                decodings=spec.asking.decodings,
+                in_context=spec.asking.in_context,
+                split_of=spec.splitting.whole,
+                is_pooled=spec.splitting.is_pooled,
+                is_fixed=spec.release.is_fixed,
+            ),
+            about=BenchmarkFacts.of(spec.benchmark, spec.name, captions),
         )
 
     @property
@@ -290,10 +310,9 @@ class Declared:
         is_here = name in registry().names("benchmark")
         if is_here and aspect not in registry().get("benchmark", name).groups:
             raise ResultError(f"the benchmark {name!r} has no {aspect!r}")
-        if self.about == _UNSAID:
-            told = _of_benchmark(self.benchmark, self.name)
-            captions = told.pop("captions") | self.captions
-            return replace(self, captions=captions, **told).readable()
+        if not self.about.title:
+            about = BenchmarkFacts.of(self.benchmark, self.name, self.about.captions)
+            return replace(self, about=about).readable()
         reported, breakdown = map(self._known, (self.reported, self.breakdown))
         if not reported:
             raise ResultError(f"no installed metric has a score of {', '.join(self.reported)}")
@@ -309,15 +328,6 @@ class Declared:
             for name in names
             if (facts := self.scores.get(name)) and (facts.totals in _TOTALS or known_info(name))
         )
-
-
-def _of_benchmark(name: str, sets: SetName) -> dict[str, Any]:
-    """Return what a benchmark says of the tables of sets; of one that is not here, its name."""
-    about = BenchmarkFacts.of(name, sets.aspect)
-    if name not in registry().names("benchmark"):
-        return {"about": about, "tables": (), "captions": {}}
-    known = registry().get("benchmark", name)
-    return {"about": about, "tables": known.tables(sets), "captions": {**known.captions(sets)}}
 
 
 class TrainedOn(msgspec.Struct, frozen=True, kw_only=True):
@@ -448,6 +458,8 @@ class TestFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Of the test set, where the task may not have all."""
     covered: int | None = None
     """How many of them every arm has demonstrations for."""
+    likelihood: dict[str, Any] | None = None
+    """How the likelihoods of given texts were counted."""
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -465,8 +477,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """The signatures of the models that judged a score."""
     generation: dict[str, Any] = {}
     """All settings that decided what was written."""
-    likelihood: dict[str, Any] | None = None
-    """How the likelihoods of given texts were counted."""
     failures: dict[str, Count] = {}
     """How many requests a server did not answer, by the reason."""
     notes: list[str] = []
@@ -517,7 +527,9 @@ def upgrade(facts: Any) -> Any:
         }
         found = re.search(r"\branker:([^|]+)", str(judges.get("sp")))
         ranker = {"sp": f"our programs of SP-Acc ranked by {found[1]}"} if found else {}
-        new["declared"] = declared | {"scores": scores, "captions": ranker}
+        sets = {key: declared[key] for key in SetFacts.__struct_fields__ if key in declared}
+        about = {"title": "", "captions": ranker}
+        new["declared"] = declared | {"scores": scores, "sets": sets, "about": about}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
 
 

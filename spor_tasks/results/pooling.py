@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from msgspec.structs import replace as changed
+
 from spor_tasks.results.logged import AllLogged, Logged, resampled
 from spor_tasks.results.runs import Problem, Run, RunKey
 
@@ -93,12 +95,16 @@ def _joined(
             scores |= {metric: fmean(of_splits)} if of_splits else {}
         elif whole and metric in whole.columns:
             scores[metric] = whole.columns[metric].value
-    spec = replace(first.spec, name=first.spec.name._replace(part=None), part_title=None)
+    spec = replace(
+        first.spec,
+        name=first.spec.name._replace(part=None),
+        sets=changed(first.spec.sets, part_title=None),
+    )
     run = replace(
         first,
         key=f"{first.key}, {len(parts)} splits",
         asked=first.asked._replace(
-            comparison=first.comparison.replace(f" {first.spec.part_title}", "")
+            comparison=first.comparison.replace(f" {first.spec.sets.part_title}", "")
         ),
         spec=spec,
         scores={metric: score for metric, score in scores.items() if not math.isnan(score)},

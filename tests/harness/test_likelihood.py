@@ -50,7 +50,7 @@ def own_likelihood(folder, prompt, text):
 def test_a_likelihood_is_that_of_plain_transformers(kind, checkpoint):
     folder = checkpoint(kind)
     found = evaluate_folder(folder, PAIRS, PPL, batch_size=2)
-    assert found["configs"][PAIRS]["metadata"]["spor"]["likelihood"]["tokens_counted"]
+    assert found["configs"][PAIRS]["metadata"]["spor"]["test"]["likelihood"]["tokens_counted"]
     for logged in found["samples"][PPL]:
         doc = logged["doc"]
         log, tokens = own_likelihood(folder, doc["prompt"], doc["target"])

@@ -105,7 +105,7 @@ def test_a_title_of_a_part_that_is_none_hides_no_result(tmp_path, capsys):
     for seed, arm in enumerate(("combination", "atom")):
         file = write_run(tmp_path / arm, str(seed), [7.0, 9.0], arm=arm, seed=seed)
     with edited(file) as content:
-        _declare(content, part_title="spor")
+        _declare(content, sets={"part_title": "spor"})
     assert commands.run(["report", str(tmp_path)]) in {0, 1}
     assert "8.00" in capsys.readouterr().out
 

@@ -49,11 +49,13 @@ def write(folder, benchmark, content, **more):
 def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark):
     spec, content = SPECS[benchmark], declared(benchmark)
     found = msgspec.convert(content, Declared)
-    for name in ("benchmark", "name", "task", "title", "part_title", "arms"):
+    for name in ("benchmark", "name", "task", "title", "arms"):
         assert getattr(found, name) == getattr(spec, name)
-    assert (found.headline, found.decodings) == (spec.judging.headline, spec.asking.decodings)
-    assert (found.split_of, found.is_pooled) == (spec.splitting.whole, spec.splitting.is_pooled)
-    assert (found.in_context, found.is_fixed) == (spec.asking.in_context, spec.release.is_fixed)
+    sets, split = found.sets, spec.splitting
+    assert (found.headline, sets.decodings) == (spec.judging.headline, spec.asking.decodings)
+    assert (sets.part_title, sets.split_of) == (spec.part_title, split.whole)
+    assert (sets.is_pooled, sets.is_fixed) == (split.is_pooled, spec.release.is_fixed)
+    assert sets.in_context == spec.asking.in_context
     assert found.displayed == (*map(str, spec.judging.displayed),) == (*found.scores,)
     for score in spec.judging.displayed:
         group = "gap" if isinstance(score, Gap) else score.group
@@ -74,14 +76,16 @@ def test_a_split_is_reported_without_its_file(tmp_path, monkeypatch):
     write(tmp_path, "compmctg", declared("compmctg"), **run)
     found = report.collect([tmp_path])
     assert [problem for problem in found.problems if problem.lost] == []
-    titles = {row.spec.part_title for table in found.tables for row in table.rows}
+    titles = {row.spec.sets.part_title for table in found.tables for row in table.rows}
     assert "published split 3" in titles
 
 
 def test_unknown_sets_are_reported_as_declared(tmp_path, monkeypatch):
     """No benchmark is asked: the set is one that it does not have."""
     name = ["productivity", "towns", "published", "n99"]
-    content = declared("spor", name=name, title="Productivity: towns", part_title="N = 99")
+    content = declared(
+        "spor", name=name, title="Productivity: towns", sets={"part_title": "N = 99"}
+    )
     write(tmp_path, "spor", content, task="spor_mine")
     monkeypatch.delattr(type(registry().get("benchmark", "spor")), "find")
     (result,) = runs.collect([tmp_path]).runs
@@ -115,7 +119,6 @@ def test_a_mean_is_reported_without_its_benchmark_and_metric(tmp_path):
         "reported": ["fame"],
         "gaps": [],
         "headline": "fame",
-        "tables": [],
     }
     for arm, fame in (("visible", 40.0), ("invisible", 30.0)):
         told = {"task": "spor_mine", "scores": {"fame": fame}, "arm": arm}

@@ -85,7 +85,7 @@ def write_scores(folder, task, part, scores, *, ranker="lexical-1", **settings):
     write_result(file, scores=scores, metadata=metadata, **{**about, **settings})
     with edited(file) as content:
         content["configs"][task]["metadata"]["spor"]["judges"]["sp"] = f"sp_acc|ranker:{ranker}"
-        captions = content["configs"][task]["metadata"]["spor"]["declared"]["captions"]
+        captions = content["configs"][task]["metadata"]["spor"]["declared"]["about"]["captions"]
         captions["sp"] = f"our programs of SP-Acc ranked by {ranker}"
     return file
 

@@ -102,7 +102,7 @@ def together(*runs):
 
 
 def grids(rows):
-    return tuple(fill(rows[0].spec.tables, rows))
+    return tuple(fill(rows[0].spec.about.tables, rows))
 
 
 def grids_of(*runs):
