@@ -146,7 +146,7 @@ def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[b
         return b"", "the samples of both are needed, and must be the same"
     scored = np.all([each.columns[pair.metric].scored for each in samples], axis=0)
     count = np.count_nonzero(np.bincount(samples[0].clusters[scored]))
-    # Of single runs all exchanges of a single cluster are counted, and tell nothing: p is 1.
+    # All exchanges of a single cluster of single runs are counted, and tell nothing: p is 1.
     fewest = FEWEST_CLUSTERS if of_board else min(2, len(runs) - 1)
     reason = None
     if not count:

@@ -27,7 +27,7 @@ class Logged:
     """The cluster of each sample: samples with the same units, or of the same table."""
     columns: Mapping[str, Column]
     keys: tuple[Hashable, ...] = ()
-    """What the samples of a cluster have in common."""
+    """The units, or other key, that the samples of a cluster have in common."""
     resampled: Mapping[str, Numbers] = field(default_factory=dict)
     """The scores of resamples, which runs on the same samples have in common."""
 

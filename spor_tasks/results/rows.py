@@ -21,7 +21,7 @@ class Cell:
     reason: str | None = None
     """Why values are missing."""
     command: str | None = None
-    """What would fill the gap if no run is of the arm; empty if another table has the arm."""
+    """It would fill the gap if no run is of the arm; empty if another table has the arm."""
     notes: tuple[str, ...] = ()
     """The other things that a reader must know."""
     counts: tuple[int, ...] = ()
@@ -94,8 +94,7 @@ class Comparison:
     """The cells of ``spec.arms``; the model was trained on them, or they were only shown to it."""
     as_is: Cell = Cell()
     difference: Estimate | None = None
-    """Of two arms the first one's score less the second's: below zero where generalization
-    costs."""
+    """The first of two arms' score less the second's: below zero where generalization costs."""
     kind: str = "run"
     """``run``, ``published`` (the paper's) or ``floor`` (which needs no model)."""
     differs: Differs = Differs()
@@ -109,7 +108,7 @@ class Comparison:
 
     @property
     def score(self) -> ScoreFacts:
-        """What is known of the metric's score."""
+        """The facts of the metric's score."""
         return self.spec.scores[self.metric]
 
     @property

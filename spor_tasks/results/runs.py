@@ -50,14 +50,14 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a file says of how a run went; nothing is compared by it."""
+    """The course of a run, as its file tells it; nothing is compared by it."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
     """Those of the packages that generated and scored."""
     date: float | None = None
     """When the run began, in seconds since 1970; None if the file does not say it."""
     checkpoint: Mapping[str, str] = field(default_factory=dict)
-    """What the backend says of the weights."""
+    """The backend's facts of the weights."""
     prompts_cut: int | None = None
     """The prompts that were longer than the model takes; None if nothing counted them."""
     failures: Mapping[str, int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Run:
     splits: tuple[str, ...] = ()
     """The splits whose samples were pooled into one run."""
     notes: tuple[str, ...] = ()
-    """What a reader must know of that."""
+    """The things that a reader must know of that."""
     log: Log = Log()
 
     @property

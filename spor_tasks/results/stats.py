@@ -203,7 +203,7 @@ def p_of(value: Numbers, error: Numbers, freedom: Numbers) -> Numbers:
 def clusters_of(keys: Iterable[Hashable]) -> Clusters:
     """Return the cluster of each sample; samples with equal keys share one.
 
-    Of :class:`~spor_tasks.core.sample.Names`, the commonest one is the key.
+    The key of :class:`~spor_tasks.core.sample.Names` is the commonest one.
     """
     keys, numbers = [*keys], dict[Hashable, int]()
     counts = Counter(name for key in keys if isinstance(key, Names) for name in key)
@@ -318,9 +318,9 @@ def estimate(
 def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[float, float] | None:
     """Return the interval of a value on which all clusters agree, which has no spread.
 
-    Of a score it is how far others could take it that occur once in so many clusters (Clopper and
-    Pearson, 1934). A difference, without a ``scale``, has the interval of its p (Miettinen, 1976),
-    if that is below 5 %. None says that there is none.
+    A score has the ends to which others could take it that occur once in so many clusters (Clopper
+    and Pearson, 1934). A difference, without a ``scale``, has the interval of its p (Miettinen,
+    1976), if that is below 5 %. None says that there is none.
     """
     if scale:
         unseen = 1 - ((1 - CONFIDENCE) / 2) ** (1 / (freedom + 1))
