@@ -7,9 +7,10 @@ in a JSON Lines file needs neither (:mod:`spor_tasks.corpora.own`).
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import Row
 from spor_tasks.core.sample import CorpusSamples, Sample
 
 Style: TypeAlias = Literal["causal", "seq2seq", "instruction"]
@@ -23,10 +24,10 @@ _INSTRUCTION = "Write a short English text that says all of these facts and noth
 _TEXT_CUE = "Text:"
 
 
-PlacedRows: TypeAlias = Iterable[tuple[str, Mapping[str, Any]]]
+PlacedRows: TypeAlias = Iterable[tuple[str, Row]]
 """Rows of a file, each after its place."""
 
-LabelledRow: TypeAlias = tuple[str, Mapping[str, Any], Sample | None]
+LabelledRow: TypeAlias = tuple[str, Row, Sample | None]
 """The place of a text, its row with the text as ``output``, and its sample if that is known."""
 
 _Folder: TypeAlias = Path | None
@@ -63,7 +64,7 @@ class Corpus:
     """Returns the text before demonstrations."""
     example: Callable[[Sample, Style], str] | None = None
     """Returns the prompt of a sample among demonstrations, if that has other words."""
-    read_outputs: Callable[[Any, str], PlacedRows] | None = None
+    read_outputs: Callable[[object, str], PlacedRows] | None = None
     """Returns the rows of outputs in a JSON file in a published form: of its content and place."""
     read_labelled: Callable[[PlacedRows, _Folder], Iterator[LabelledRow]] | None = None
     """Returns labelled texts in a published form; the path of a split may be None."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from string import punctuation
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spor_tasks import __version__
 from spor_tasks.aspects.rule_learnability import hides_values, possible_values
@@ -83,7 +83,7 @@ class CopyRule(Metric):
         published, whole_word = verdicts(sample, output)
         values = {name: 100.0 * (case == published.case) for name, case in _CASES.items()}
         values["copy_rule_whole_word"] = 100.0 * (whole_word.case == _CASES["copy_rule"])
-        details: dict[str, Any] = {}
+        details: dict[str, object] = {}
         for verdict, suffix in ((published, ""), (whole_word, "_whole_word")):
             a, b = map(int, verdict.case)
             leaks = [leak._asdict() for leak in verdict.leaks]

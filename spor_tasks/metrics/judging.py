@@ -1,7 +1,6 @@
 """The judgement of samples that may have twins, and of the groups that these are in."""
 
 from collections.abc import Container, Sequence
-from typing import Any
 
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, Texts
@@ -27,7 +26,7 @@ def judge_all(
     judgements = []
     for sample, of_sample in zip(samples, sides, strict=True):
         values: dict[str, Value] = {}
-        details: dict[str, Any] = {}
+        details: dict[str, object] = {}
         for side in of_sample:
             of_side = next(results)
             values |= side.named(of_side.values)

@@ -7,7 +7,6 @@ WebNLG entities are not.
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
@@ -97,7 +96,7 @@ class OrderInvariance(Metric):
         return Judgement(values, details)
 
 
-def _order_of(sample: Sample, output: str) -> dict[str, Any]:
+def _order_of(sample: Sample, output: str) -> dict[str, object]:
     """Return the order of the units in an output, its plan, and which properties this has.
 
     It is ``proper`` if τ > 0 with some reference's order, and ``em`` if it is equal to one.

@@ -21,7 +21,7 @@ class Executor:
     def __init__(self, table: TypedTable) -> None:
         self.table = table
         operators = Published(table)
-        self._functions: dict[str, tuple[str, Any, tuple[Any, ...]]] = {
+        self._functions: dict[str, tuple[str, Any, tuple[object, ...]]] = {
             name: (
                 takes,
                 getattr(operators, function) if isinstance(function, str) else function,
@@ -30,7 +30,7 @@ class Executor:
             for name, (takes, function, more) in OPERATORS.items()
         }
 
-    def apply(self, name: str, *arguments: Any) -> Any:
+    def apply(self, name: str, *arguments: object) -> Any:
         """Return what an operator makes of values.
 
         Raises:
@@ -53,7 +53,7 @@ class Executor:
             takes = "v" * len(trees)
         if len(takes) != len(trees):
             raise ProgramError("has other arguments", name)
-        arguments: list[Any] = []
+        arguments: list[object] = []
         for kind, tree in zip(takes, trees, strict=True):
             if isinstance(tree, Call):
                 value = self.value(tree)

@@ -176,8 +176,8 @@ class Published:
         return self.number(value) == 0
 
     def combined(
-        self, first: ProgramValue, second: ProgramValue, combine: Callable[[float, float], Any]
-    ) -> Any:
+        self, first: ProgramValue, second: ProgramValue, combine: Callable[[float, float], object]
+    ) -> object:
         return combine(self.number(first), self.number(second))
 
     def eq(self, first: ProgramValue, second: ProgramValue) -> bool:
@@ -248,7 +248,7 @@ class Operator(NamedTuple):
 
     takes: str
     function: str | Callable[..., Any]
-    more: tuple[Any, ...] = ()
+    more: tuple[object, ...] = ()
 
 
 _PLACES = ("first", "second", "third", "fourth", "fifth")

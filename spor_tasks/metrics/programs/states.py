@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from spor_tasks.metrics.programs.execute import Executor
 from spor_tasks.metrics.programs.linking import Linked
-from spor_tasks.metrics.programs.operators import RowNumbers
+from spor_tasks.metrics.programs.operators import ProgramValue, RowNumbers
 from spor_tasks.metrics.programs.parse import ProgramError
+
+T = TypeVar("T")
 
 COUNTED = "tmp_input"
 """In place of a column: the number is a count in the sentence, not a value of the table."""
@@ -67,7 +69,7 @@ class Item(NamedTuple):
     """A value, the column that it is of, and how a program says it."""
 
     column: str
-    value: Any
+    value: ProgramValue
     program: str
 
     @property
@@ -81,7 +83,7 @@ class Item(NamedTuple):
         return self.column.replace(COMPUTED, "")
 
 
-def without(items: tuple[Any, ...], *places: int) -> tuple[Any, ...]:
+def without(items: tuple[T, ...], *places: int) -> tuple[T, ...]:
     """Return the items without those in these places."""
     return tuple(item for i, item in enumerate(items) if i not in places)
 
@@ -139,13 +141,13 @@ class Expansion:
         self.linked = linked
         self.limits = limits
         self.counts_all = any(column is None for column, _ in linked.numbers)
-        self.results: dict[str, Any] = {}
+        self.results: dict[str, object] = {}
         self.finished: list[Finished] = []
         self.states = 0
         self.step = 0
         self.following: dict[frozenset[str], State] = {}
 
-    def result(self, program: str, operator: str, *arguments: Any) -> Any:
+    def result(self, program: str, operator: str, *arguments: object) -> Any:
         """Return the result of an operation, computed once, or FAILED."""
         if program not in self.results:
             try:
@@ -159,7 +161,7 @@ class Expansion:
         state: State,
         operator: str,
         text: str,
-        arguments: tuple[Any, ...],
+        arguments: tuple[object, ...],
         *,
         column: str = "count",
         used: tuple[int, ...] = (),
