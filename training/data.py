@@ -16,7 +16,7 @@ from spor_tasks.aspects.request import Answer, Request, answer, corpora
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets
 from spor_tasks.corpora import own
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
@@ -37,7 +37,7 @@ PairsOf: TypeAlias = Callable[[Sample, PromptStyle], Iterable[TrainingPair]]
 """The pairs that an objective makes of a sample."""
 
 
-def sets_of(data: DataConfig) -> SplitPair:
+def sets_of(data: DataConfig) -> Sets:
     """Return the sets that the settings name: shipped ones, or sets built from a corpus.
 
     Equal settings give the same object.
@@ -101,7 +101,7 @@ def _built(data: DataConfig) -> Answer:
 _answer = cache(answer)
 
 
-def check_sets(pair: SplitPair) -> list[str]:
+def check_sets(pair: Sets) -> list[str]:
     """Return the requirements that the sets break, in words.
 
     Raises:
@@ -123,7 +123,7 @@ def check_sets(pair: SplitPair) -> list[str]:
     return violations
 
 
-def find_arm(pair: SplitPair, name: str) -> Split:
+def find_arm(pair: Sets, name: str) -> SampleSet:
     """Return the training arm of that name.
 
     Raises:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder, write_manifest
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import Sets
 from spor_tasks.models.checkpoints import running
 from spor_tasks.results.facts import Adapter
 from training import card, graphs, processes
@@ -50,7 +50,7 @@ class TrainingResult:
 
 
 def train(
-    config: TrainingConfig, pair: SplitPair | None = None, *, progress: bool = True
+    config: TrainingConfig, pair: Sets | None = None, *, progress: bool = True
 ) -> TrainingResult:
     """Train, and save the weights with their tokenizer, settings, card and manifest to the output.
 

@@ -15,7 +15,7 @@ from torch.utils.data import Subset
 from spor_tasks.aspects import named
 from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import DataUnit, Sample, Split, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, SampleSet, Sets
 from spor_tasks.harness import task_files
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.scores import info_of, metrics_for
@@ -38,10 +38,10 @@ _OTHER_POLICIES = "test-best (the paper's) or last."
 class TrainingSet:
     """Sets and one of their arms, as ``config`` names them."""
 
-    pair: SplitPair
+    pair: Sets
     spec: TaskSpec
     """The declaration of the sets."""
-    arm: Split
+    arm: SampleSet
     trained: Sequence[Sample]
     """The part of the arm to train on."""
     violations: tuple[str, ...]
@@ -52,7 +52,7 @@ class TrainingSet:
     """The sets whose task reports the score that judges; None where nothing is judged."""
 
 
-def training_set(config: TrainingConfig, pair: SplitPair | None = None) -> TrainingSet:
+def training_set(config: TrainingConfig, pair: Sets | None = None) -> TrainingSet:
     """Return the sets of the settings; ``pair`` replaces them.
 
     Raises:
@@ -99,7 +99,7 @@ def reporting(score: str, spec: TaskSpec) -> TaskSpec:
 
 
 def dev_samples(
-    settings: SelectionConfig, pair: SplitPair, reported: TaskSpec, data: DataConfig
+    settings: SelectionConfig, pair: Sets, reported: TaskSpec, data: DataConfig
 ) -> Sequence[Sample]:
     """Return the samples that judge the epochs, where the policy is to judge them.
 
@@ -132,7 +132,7 @@ def unseen(dev: Sequence[Sample], trained: Sequence[Sample]) -> int:
 
 
 def _unused(
-    settings: SelectionConfig, pair: SplitPair, tested: Sequence[Sample], data: DataConfig
+    settings: SelectionConfig, pair: Sets, tested: Sequence[Sample], data: DataConfig
 ) -> tuple[Sample, ...]:
     """Return samples that neither an arm nor a test set has, the same for both arms.
 
@@ -166,7 +166,7 @@ def _unused(
     return _drawn(unused, settings.samples, f"development {settings.seed}")
 
 
-def _held_out(settings: SelectionConfig, pair: SplitPair) -> tuple[Sample, ...]:
+def _held_out(settings: SelectionConfig, pair: Sets) -> tuple[Sample, ...]:
     """Return samples of the first arm, at most a fifth, to hold out of all arms.
 
     The arms must have equal content, so that one set judges them all.
@@ -214,7 +214,7 @@ def _content(sample: Sample) -> _Content:
     return sample.about("name"), frozenset(units)
 
 
-def _have_equal_content(pair: SplitPair) -> bool:
+def _have_equal_content(pair: Sets) -> bool:
     if len(pair.arms) == 1:
         return True
     return len({frozenset(map(_content, arm.samples)) for arm in pair.arms}) == 1

@@ -75,7 +75,7 @@ def load(name: str, part: str | None, data: Path) -> None:
     if os.environ.get("SPOR_SOAK") and not part:
         found = search.systematicity(samples, 0, seconds=SEARCHED)
         known = shipped.load(name, samples)
-        for one, other in zip(found.pair.splits, known.splits, strict=True):
+        for one, other in zip(found.pair.all, known.all, strict=True):
             show(
                 f"{one.name} of {name}, searched {SEARCHED} s",
                 f"{len(one.samples):,} samples",

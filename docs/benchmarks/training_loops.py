@@ -26,7 +26,7 @@ from accelerate import PartialState
 from tokenizers.pre_tokenizers import ByteLevel
 
 from spor_tasks.aspects import named
-from spor_tasks.core.sample import Split
+from spor_tasks.core.sample import SampleSet
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora import sources
 from spor_tasks.prompts.styles import prompt
@@ -116,7 +116,7 @@ def run(models: Sequence[str], pairs: int, seeds: int, threads: int = 1) -> None
 
 
 def compare(
-    model: str, arm: Split, pairs: int, seeds: int, threads: int
+    model: str, arm: SampleSet, pairs: int, seeds: int, threads: int
 ) -> dict[str, list[Measured]]:
     """Return what was measured of each loop, for each seed."""
     encodes = transformers.AutoConfig.from_pretrained(model).is_encoder_decoder
@@ -139,7 +139,7 @@ def compare(
 
 
 def _epoch(
-    config: TrainingConfig, arm: Split, pairs: int, threads: int, *, plain: bool
+    config: TrainingConfig, arm: SampleSet, pairs: int, threads: int, *, plain: bool
 ) -> Measured:
     """Train for an epoch from fresh adapter weights."""
     team, settings = processes.join(), config.optimization
@@ -204,7 +204,7 @@ def _padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationC
     return 1 - sum(map(sum, lengths)) / positions
 
 
-def _rows(base: Base, arm: Split, pairs: int) -> tuple[Rows, Sequence[Row]]:
+def _rows(base: Base, arm: SampleSet, pairs: int) -> tuple[Rows, Sequence[Row]]:
     """Return the rows to train on and others, the same for every loop and seed."""
     drawn = [
         *make_pairs(arm.samples, base.style, Likelihood.pairs, limit=pairs + _HELD_OUT, seed=0)
@@ -287,7 +287,7 @@ def table(measured: Mapping[str, Sequence[Measured]]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def small_models(folder: Path, arm: Split) -> list[str]:
+def small_models(folder: Path, arm: SampleSet) -> list[str]:
     """Save a causal and a seq2seq model of random weights; return their folders.
 
     They are small, but have vocabularies of the usual size; one of a pretrained model makes about
@@ -325,7 +325,7 @@ def small_models(folder: Path, arm: Split) -> list[str]:
     return [str(folder / name) for name in models]
 
 
-def _tokenizer(arm: Split) -> transformers.PreTrainedTokenizerFast:
+def _tokenizer(arm: SampleSet) -> transformers.PreTrainedTokenizerFast:
     texts = chain.from_iterable(
         [prompt(sample, "causal"), *sample.references] for sample in arm.samples
     )

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair, Untested
+from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets, Untested
 
 ARMS: Mapping[str, tuple[str, ...]] = {
     "systematicity": ("atom", "combination"),
@@ -21,12 +21,12 @@ def strict_sets(
     test: Sequence[Sample],
     part: str | None = None,
     untested: Untested = (),
-) -> SplitPair:
+) -> Sets:
     """Return strict sets of an aspect, given its arms in the order of :data:`ARMS`."""
-    named = tuple(Split(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
-    tested = Split("test", tuple(test))
+    named = tuple(SampleSet(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
+    tested = SampleSet("test", tuple(test))
     name = SetName(aspect, arms[0][0].corpus, "strict", part)
-    return SplitPair(name, named, tested, untested)
+    return Sets(name, named, tested, untested)
 
 
 def counted(reasons: Iterable[str] | Mapping[str, int]) -> Untested:

@@ -9,7 +9,7 @@ from functools import cache
 from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
 from spor_tasks.aspects.arms import ARMS, lacking, no_training_samples
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import CorpusSamples, Sample, SplitPair
+from spor_tasks.core.sample import CorpusSamples, Sample, Sets
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
 """The part that is built if none is named, of the aspects that have several."""
@@ -31,7 +31,7 @@ def build(
     seed: int = 0,
     restarts: int = systematicity.RESTARTS,
     hide: Sequence[str] = (),
-) -> SplitPair:
+) -> Sets:
     """Build the sets of an aspect; ``part`` names which, if the aspect has several parts.
 
     Systematicity uses all samples for anything. The other aspects train on the training samples,
@@ -103,14 +103,14 @@ def _possible_thresholds(train: tuple[Sample, ...], test: tuple[Sample, ...]) ->
     return possible
 
 
-def _refuse_equal_arms(pair: SplitPair) -> None:
+def _refuse_equal_arms(pair: Sets) -> None:
     """Check that Combination shows two units of some test sample together.
 
     Raises:
         SplitError: it does not, so it would equal Atom.
     """
     tested, shown = (
-        [frozenset(sample.units) for sample in split.samples] for split in (pair.test, pair.arms[1])
+        [frozenset(sample.units) for sample in each.samples] for each in (pair.test, pair.arms[1])
     )
     overlaps = systematicity.SharedUnits([*tested, *shown])
     if not any(overlaps.with_two(units) >> len(tested) for units in tested):

@@ -9,7 +9,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import LIMIT, divergence_of_counts, require_few_pairs
 from spor_tasks.aspects.productivity import threshold_of
 from spor_tasks.core.errors import SplitError, advice
-from spor_tasks.core.sample import DataUnit, Hidden, Sample, SplitPair, Triple
+from spor_tasks.core.sample import DataUnit, Hidden, Sample, Sets, Triple
 from spor_tasks.text.normalize import display
 
 Counted: TypeAlias = int | float | tuple[int, ...]
@@ -45,7 +45,7 @@ class CheckResult(NamedTuple):
         return not self.violations
 
 
-def check(pair: SplitPair) -> CheckResult:
+def check(pair: Sets) -> CheckResult:
     """Check the sets of ``pair`` against the requirements of their aspect.
 
     In order invariance and rule learnability only the test samples are looked at.
@@ -67,7 +67,7 @@ def check(pair: SplitPair) -> CheckResult:
     )
 
 
-def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
+def systematicity(pair: Sets, *, limit: float = LIMIT) -> CheckResult:
     """Check the sets of ``pair``: Atom, Combination and their test set (section 3.1.1).
 
     Atoms are the units of the test set; test pairs are the unordered pairs of units within a test
@@ -77,7 +77,7 @@ def systematicity(pair: SplitPair, *, limit: float = LIMIT) -> CheckResult:
     Raises:
         SplitError: an arm has no atom at all, or there are too many pairs of units.
     """
-    atom, combination, test = (split.samples for split in pair.splits)
+    atom, combination, test = (each.samples for each in pair.all)
     atoms = _distinct_units(test)
     occurrences = [
         Counter(unit for sample in arm for unit in set(sample.units) & atoms)
@@ -137,20 +137,20 @@ class ShownPairs(NamedTuple):
         return self.shown / max(self.pairs, 1)
 
 
-def shown_pairs(pair: SplitPair) -> ShownPairs:
+def shown_pairs(pair: Sets) -> ShownPairs:
     """Count the pairs of test samples that Combination shows, in sets of systematicity.
 
     Raises:
         SplitError: there are too many pairs of units.
     """
-    require_few_pairs(chain.from_iterable(split.samples for split in pair.splits))
+    require_few_pairs(chain.from_iterable(each.samples for each in pair.all))
     tested = {two for sample in pair.test.samples for two in _pairs(sample)}
     shown = tested.intersection(two for sample in pair.arms[1].samples for two in _pairs(sample))
     without = sum(shown.isdisjoint(_pairs(sample)) for sample in pair.test.samples)
     return ShownPairs(len(tested), len(shown), without)
 
 
-def warnings_of(pair: SplitPair) -> tuple[str, ...]:
+def warnings_of(pair: Sets) -> tuple[str, ...]:
     """Return what weakens sets that break no requirement, in words."""
     if pair.name.aspect != "systematicity" or (shown := shown_pairs(pair)).share >= SHARE_FLOOR:
         return ()
@@ -159,7 +159,7 @@ def warnings_of(pair: SplitPair) -> tuple[str, ...]:
     return (f"{few}, below the floor of {SHARE_FLOOR:.0%}, and {alike}",)
 
 
-def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> CheckResult:
+def productivity(pair: Sets, threshold: int, *, limit: float = LIMIT) -> CheckResult:
     """Check the sets of ``pair``: Invisible, Visible and their test set (section 3.2.1).
 
     The divergence is over all units and at most ``limit``. More samples of Visible with more than
@@ -170,7 +170,7 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
         SplitError: an arm has no unit.
     """
     n = threshold
-    invisible, visible, test = (split.samples for split in pair.splits)
+    invisible, visible, test = (each.samples for each in pair.all)
     occurrences = [Counter(unit for s in arm for unit in s.units) for arm in (invisible, visible)]
     short = [sample for sample in test if len(sample.units) <= n]
     long_invisible = [sample for sample in invisible if len(sample.units) > n]
@@ -207,7 +207,7 @@ def productivity(pair: SplitPair, threshold: int, *, limit: float = LIMIT) -> Ch
     return CheckResult(counts, tuple(violations))
 
 
-def _order_invariance(pair: SplitPair) -> CheckResult:
+def _order_invariance(pair: Sets) -> CheckResult:
     """Count the units of the test set that no training sample has, the flaw of released sets."""
     test = pair.test.samples
     missing = _distinct_units(test) - _distinct_units(pair.arms[0].samples)
@@ -217,7 +217,7 @@ def _order_invariance(pair: SplitPair) -> CheckResult:
     return CheckResult({"missing_units": len(missing)}, tuple(violations))
 
 
-def _rule_learnability(pair: SplitPair) -> CheckResult:
+def _rule_learnability(pair: Sets) -> CheckResult:
     """Count what the test samples hide: a phrase stands for it, and it stands nowhere itself."""
     plain, shown, phrases = list[Sample](), list[Sample](), 0
     for sample in pair.test.samples:
@@ -268,9 +268,7 @@ def _of_faults(faults: Sized, words: str, **samples: Sequence[Sample]) -> Iterat
         yield Violation.of(f"{len(faults)} {words}", **samples)
 
 
-def _of_missing(
-    pair: SplitPair, missing: Iterable[set[DataUnit]], words: str
-) -> Iterator[Violation]:
+def _of_missing(pair: Sets, missing: Iterable[set[DataUnit]], words: str) -> Iterator[Violation]:
     """Yield a violation for each arm that lacks units of the test set."""
     for arm, units in zip(pair.arms, missing, strict=True):
         if units:
@@ -279,7 +277,7 @@ def _of_missing(
             yield Violation.of(fault, test=concerned)
 
 
-def _copies(pair: SplitPair) -> dict[str, list[Sample]]:
+def _copies(pair: Sets) -> dict[str, list[Sample]]:
     """Return the samples of each arm that have exactly the units of some test sample."""
     tested = {frozenset(sample.units) for sample in pair.test.samples}
     return {

@@ -15,7 +15,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import open_file, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets
 from spor_tasks.corpora import jsonl
 
 MANIFEST = "manifest.json"
@@ -38,25 +38,25 @@ def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         yield folder
 
 
-def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+def write_sets(folder: Path, pair: Sets, facts: Mapping[str, Any]) -> Mapping[str, Any]:
     """Write each arm and the test set in the published field names; write and return the manifest.
 
     ``facts`` say where the sets come from: settings, seed, digest of the corpus.
     """
-    for split in pair.splits:
-        write_rows(folder / _file(split.name), map(to_row, split.samples))
+    for each in pair.all:
+        write_rows(folder / _file(each.name), map(to_row, each.samples))
     manifest = {
         "kind": _KIND,
         **pair.name._asdict(),
         **facts,
         "files": {
-            _file(split.name): {
-                "sha256": digest(split.samples),
-                "samples": len(split.samples),
-                "units": sum(len(sample.units) for sample in split.samples),
-                "references": sum(len(sample.references) for sample in split.samples),
+            _file(each.name): {
+                "sha256": digest(each.samples),
+                "samples": len(each.samples),
+                "units": sum(len(sample.units) for sample in each.samples),
+                "references": sum(len(sample.references) for sample in each.samples),
             }
-            for split in pair.splits
+            for each in pair.all
         },
         **({"untested": dict(pair.untested)} if pair.untested else {}),
         "spor_tasks": __version__,
@@ -65,7 +65,7 @@ def write_sets(folder: Path, pair: SplitPair, facts: Mapping[str, Any]) -> Mappi
     return read_manifest(folder, MANIFEST)
 
 
-def read_sets(folder: Path) -> SplitPair:
+def read_sets(folder: Path) -> Sets:
     """Return the sets in a folder, after comparing every file with the manifest.
 
     Raises:
@@ -82,9 +82,9 @@ def read_sets(folder: Path) -> SplitPair:
             remedy="Give a folder that `spor data build` wrote, or build the sets again.",
         ) from error
     *arms, test = (
-        Split(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
+        SampleSet(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
     )
-    return SplitPair(SetName(read.aspect, read.corpus, read.protocol, read.part), tuple(arms), test)
+    return Sets(SetName(read.aspect, read.corpus, read.protocol, read.part), tuple(arms), test)
 
 
 class _SetFile(msgspec.Struct):

@@ -2,13 +2,13 @@
 
 from functools import cache
 
-from spor_tasks.core.contracts import Sets, Splits, TaskSpec
+from spor_tasks.core.contracts import Benchmark, Splits, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName, SplitPair
+from spor_tasks.core.sample import SetName, Sets
 
 
-def benchmarks() -> tuple[Sets, ...]:
+def benchmarks() -> tuple[Benchmark, ...]:
     """Return all registered benchmarks, those of this package first.
 
     Raises:
@@ -56,9 +56,7 @@ def find(
     )
 
 
-def load(
-    aspect: str, corpus: str, protocol: str | None = None, part: str | None = None
-) -> SplitPair:
+def load(aspect: str, corpus: str, protocol: str | None = None, part: str | None = None) -> Sets:
     """Return shipped sets as :func:`find` finds them; equal calls return the same object.
 
     Raises:
@@ -101,11 +99,11 @@ def place_of(name: str, aspect: str) -> tuple[int, int]:
     return names.index(name), list(benchmark(name).groups).index(aspect)
 
 
-def benchmark(name: str) -> Sets:
+def benchmark(name: str) -> Benchmark:
     """Return a registered benchmark.
 
     Raises:
         ConfigError: it is not registered, or it lacks a part of the contract.
     """
-    found: Sets = registry().get("benchmark", name)
+    found: Benchmark = registry().get("benchmark", name)
     return found

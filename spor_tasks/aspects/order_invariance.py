@@ -9,16 +9,14 @@ from dataclasses import replace
 
 from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, SplitPair, reordered
+from spor_tasks.core.sample import Order, Orders, Sample, SampleMaker, Sets, reordered
 from spor_tasks.text import align
 
 PARTS = ("main", "cwio", "performance")
 """The test sets: units in two orders, correlation with the input order, and PARENT."""
 
 
-def build(
-    train: Sequence[Sample], test: Sequence[Sample], part: str, rng: random.Random
-) -> SplitPair:
+def build(train: Sequence[Sample], test: Sequence[Sample], part: str, rng: random.Random) -> Sets:
     """Build the arms ``original`` and ``match`` and one of :data:`PARTS`; only ``main`` is random.
 
     Raises:

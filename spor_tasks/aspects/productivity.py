@@ -18,7 +18,7 @@ import numpy as np
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.numbers import LIMIT, Ints, UnitNumbers, divergence
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import Sample, Sets
 
 
 def threshold_of(part: str | None) -> int:
@@ -52,7 +52,7 @@ def build(
     threshold: int,
     limit: float = LIMIT,
     choose: Choose = exchanged,
-) -> SplitPair:
+) -> Sets:
     """Build the arms ``invisible`` and ``visible`` and the test set; nothing here is random.
 
     ``threshold`` is the paper's N, ``limit`` the largest divergence allowed between the arms over

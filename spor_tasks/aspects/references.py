@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from spor_tasks.core.sample import CorpusSamples, Deferred, Sample, SplitPair, sides
+from spor_tasks.core.sample import CorpusSamples, Deferred, Sample, Sets, sides
 from spor_tasks.text import align
 
 FLOOR = 0.5
@@ -47,12 +47,12 @@ def of_corpus(corpus: CorpusSamples) -> ReferenceFacts:
     return ReferenceFacts(left_out(corpus.samples), _share_mentioned(corpus.test or corpus.train))
 
 
-def of_sets(pair: SplitPair) -> ReferenceFacts:
+def of_sets(pair: Sets) -> ReferenceFacts:
     """Return what is to be known of sets; the share is of their test samples, or of an arm."""
-    shares = (_share_mentioned(split.samples) for split in (pair.test, *pair.arms))
+    shares = (_share_mentioned(each.samples) for each in (pair.test, *pair.arms))
     share = next((share for share in shares if share is not None), None)
     # Published arms are read when they are needed, and each of their texts is a reference.
-    read = (each.samples for each in pair.splits if not isinstance(each.samples, Deferred))
+    read = (each.samples for each in pair.all if not isinstance(each.samples, Deferred))
     return ReferenceFacts(left_out(chain.from_iterable(read)), share)
 
 

@@ -14,7 +14,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, SplitPair
+from spor_tasks.core.sample import CorpusSamples, Sets
 from spor_tasks.corpora import own, sources
 
 
@@ -54,7 +54,7 @@ class Answer(NamedTuple):
     ``interrupted`` says whether they are the best that a search had found when it was interrupted.
     """
 
-    pair: SplitPair
+    pair: Sets
     facts: Mapping[str, Any]
     interrupted: bool = False
 
@@ -126,15 +126,13 @@ def _origin_of(request: Request) -> _Origin:
     return _Origin(make, {"seed", "restarts", "hide", "part"}, "is a setting of a search")
 
 
-def _own_sets(
-    load: Callable[..., SplitPair], request: Request, _: search.Progress | None
-) -> Answer:
+def _own_sets(load: Callable[..., Sets], request: Request, _: search.Progress | None) -> Answer:
     """Return sets of a file of the user's, from a benchmark that reads such files."""
     pair = load(request.corpus, request.protocol, request.part)
     return Answer(pair, {"corpus_version": version_of(request), "settings": {}, "seed": None})
 
 
-def _reader_of(request: Request) -> Callable[..., SplitPair] | None:
+def _reader_of(request: Request) -> Callable[..., Sets] | None:
     if request.corpus in corpora() or request.aspect not in registry().names("benchmark"):
         return None
     return getattr(registry().get("benchmark", request.aspect), "own_sets", None)
@@ -179,7 +177,7 @@ def _written(request: Request, _: search.Progress | None) -> Answer:
     return Answer(pair, {"corpus_version": version, **facts})
 
 
-def find(target: str) -> SplitPair:
+def find(target: str) -> Sets:
     """Return sets by a name such as ``published:productivity:e2e:n4``, or those of a folder.
 
     Raises:

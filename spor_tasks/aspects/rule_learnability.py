@@ -20,7 +20,7 @@ from spor_tasks.core.sample import (
     Hidden,
     Sample,
     SampleMaker,
-    SplitPair,
+    Sets,
     Triple,
 )
 from spor_tasks.corpora.e2e import enumeration
@@ -52,7 +52,7 @@ def build(
     test: Iterable[Sample],
     rng: random.Random,
     attributes: Sequence[str] = (),
-) -> SplitPair:
+) -> Sets:
     """Build the one arm ``original`` and the test set.
 
     If units are triples, entities of the test samples are hidden. If they are attribute-value

@@ -22,7 +22,7 @@ from spor_tasks.aspects.numbers import (
     sort,
 )
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import DataUnit, Sample, SplitPair
+from spor_tasks.core.sample import DataUnit, Sample, Sets
 
 _UnitSet = frozenset[DataUnit]
 
@@ -36,7 +36,7 @@ def build(
     rng: random.Random,
     restarts: int = RESTARTS,
     limit: float = LIMIT,
-) -> SplitPair:
+) -> Sets:
     """Build the arms ``atom`` and ``combination`` and the test set from one pool of samples.
 
     ``limit`` is the largest divergence allowed between the arms. The result depends only on the

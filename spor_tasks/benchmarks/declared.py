@@ -13,12 +13,12 @@ import msgspec
 from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, Splitting, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.layouts import Layout
-from spor_tasks.core.sample import SetName, SplitPair
+from spor_tasks.core.sample import SetName, Sets
 from spor_tasks.corpora.sources import Archive, Repository
 
 
 class DeclaredSets:
-    """A benchmark whose sets are data (:class:`~spor_tasks.core.contracts.Sets`).
+    """A benchmark whose sets are data (:class:`~spor_tasks.core.contracts.Benchmark`).
 
     A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` the published files
     that they are made of, if any.
@@ -46,7 +46,7 @@ class DeclaredSets:
         """What the arms and columns of its tables are, by aspect."""
         return _table(self.name).legends
 
-    def read(self, name: SetName) -> SplitPair:
+    def read(self, name: SetName) -> Sets:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
         raise NotImplementedError
 
@@ -80,7 +80,7 @@ class DeclaredSets:
             remedy=advice(name, (spec.name for spec in self.specs), "`spor tasks list` shows all."),
         )
 
-    def load(self, name: SetName) -> SplitPair:
+    def load(self, name: SetName) -> Sets:
         """Return shipped sets; equal calls return the same object.
 
         Raises:
@@ -91,7 +91,7 @@ class DeclaredSets:
 
 
 @cache
-def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> SplitPair:
+def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> Sets:
     return sets.read(name)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from spor_tasks.core.layouts import Layout
-from spor_tasks.core.sample import SetName, SplitPair
+from spor_tasks.core.sample import SetName, Sets
 
 
 class Score(NamedTuple):
@@ -127,7 +127,7 @@ class TaskSpec:
         return f"{self.task}{shown}{f'_{decoding}' if decoding else ''}"
 
 
-class Sets(Protocol):
+class Benchmark(Protocol):
     """A benchmark: its sets, found by name and loaded; all else that it has is data."""
 
     @property
@@ -174,7 +174,7 @@ class Sets(Protocol):
             SplitError: it has no such aspect or part.
         """
 
-    def load(self, name: SetName) -> SplitPair:
+    def load(self, name: SetName) -> Sets:
         """Return shipped sets; equal calls return the same object.
 
         Raises:
@@ -183,7 +183,7 @@ class Sets(Protocol):
         """
 
 
-class Splits(Sets, Protocol):
+class Splits(Benchmark, Protocol):
     """The additions of a benchmark whose tasks are read under splits."""
 
     def read_under(self, name: SetName, split: str) -> SetName:

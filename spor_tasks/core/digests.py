@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Sample, Split
+from spor_tasks.core.sample import Sample, SampleSet
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -24,9 +24,9 @@ def digest(samples: Iterable[Sample]) -> str:
 
 
 @cache
-def split_digest(split: Split) -> str:
-    """Return the digest of a split's samples."""
-    return digest(split.samples)
+def set_digest(of: SampleSet) -> str:
+    """Return the digest of the samples of a set."""
+    return digest(of.samples)
 
 
 def sha256_of_text(text: str) -> str:

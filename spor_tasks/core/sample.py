@@ -277,7 +277,7 @@ class Deferred(Sequence[Sample]):
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SampleSet:
     """A named, ordered set of samples, such as ``atom`` or ``test``."""
 
     name: str
@@ -307,7 +307,7 @@ class SetName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SplitPair:
+class Sets:
     """The comparison of one aspect: training arms, and the test set of all of them.
 
     There are two arms, or one in rule learnability, which tests a single model. Sets that were
@@ -315,12 +315,12 @@ class SplitPair:
     """
 
     name: SetName
-    arms: tuple[Split, ...]
-    test: Split
+    arms: tuple[SampleSet, ...]
+    test: SampleSet
     untested: Untested = field(default=(), compare=False)
 
     @property
-    def splits(self) -> tuple[Split, ...]:
+    def all(self) -> tuple[SampleSet, ...]:
         """The arms, then the test set."""
         return (*self.arms, self.test)
 

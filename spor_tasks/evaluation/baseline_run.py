@@ -13,7 +13,7 @@ from lm_eval.api.model import LM
 from spor_tasks.core.codec import sample_of, to_row
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
-from spor_tasks.core.sample import Sample, Split, sides, views
+from spor_tasks.core.sample import Sample, SampleSet, sides, views
 from spor_tasks.evaluation.outputs import output_fields
 from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.harness import plan, task_files
@@ -188,7 +188,7 @@ def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping
     (file,) = task_files.expand([task])
     settings = {"fewshot_arm": arm, "split": split}
     planned = plan.resolve(plan.read({**file.metadata, **settings}))
-    return {sample.id: sample for sample in cast("Split", planned.fewshot_arm).samples}
+    return {sample.id: sample for sample in cast("SampleSet", planned.fewshot_arm).samples}
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from datasets import Dataset
 
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import Sample, Split, SplitPair, sides, without_first_reference
+from spor_tasks.core.sample import Sample, SampleSet, Sets, sides, without_first_reference
 from spor_tasks.prompts import content, kept
 from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
@@ -42,14 +42,14 @@ def dataset(docs: Sequence[Document]) -> Dataset:
 
 
 @cache  # tasks share arms, and the same task is built again for every checkpoint
-def from_samples(split: Split, style: PromptStyle, instruction: str | None = None) -> Documents:
+def from_samples(split: SampleSet, style: PromptStyle, instruction: str | None = None) -> Documents:
     """Return the documents of samples."""
     return [prompted(sample, style, instruction=instruction) for sample in split.samples]
 
 
 @cache
 def without_first_references(
-    split: Split, style: PromptStyle, instruction: str | None = None
+    split: SampleSet, style: PromptStyle, instruction: str | None = None
 ) -> Documents:
     """Return documents whose first reference is not in the sample but in ``held_out``.
 
@@ -71,13 +71,13 @@ def without_first_references(
     return docs
 
 
-def have_twins(pair: SplitPair) -> bool:
+def have_twins(pair: Sets) -> bool:
     """Return whether the test samples have twins; all have one, or none."""
     return len(sides(pair.test.samples[0])) > 1
 
 
 @cache
-def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
+def chosen(pair: Sets, most: int) -> tuple[Prompted, ...]:
     """Return the samples that every arm covers with at most so many demonstrations, with these.
 
     Demonstrations before samples with twins have twins themselves.
@@ -96,7 +96,7 @@ def chosen(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
 
 
 def with_demonstrations(
-    pair: SplitPair, arm: Split, most: int, style: PromptStyle, instruction: str | None = None
+    pair: Sets, arm: SampleSet, most: int, style: PromptStyle, instruction: str | None = None
 ) -> Documents:
     """Return the documents of the covered samples, each with its demonstrations of an arm."""
     number, docs = pair.arms.index(arm), []
@@ -111,21 +111,21 @@ def with_demonstrations(
     return docs
 
 
-def first_prompt(pair: SplitPair, shown: str | None, most: int) -> str:
+def first_prompt(pair: Sets, shown: str | None, most: int) -> str:
     """Return what a causal model reads of the first sample, or of the first with demonstrations."""
     if shown is None:
         return prompt(pair.test.samples[0], "causal")
     arm = next(arm for arm in pair.arms if arm.name == shown)
     for sample in pair.test.samples:
         with suppress(SplitError):  # demonstrations cannot cover it
-            alone = replace(pair, test=Split(pair.test.name, (sample,)))
+            alone = replace(pair, test=SampleSet(pair.test.name, (sample,)))
             (doc,) = with_demonstrations(alone, arm, most, "causal")
             before = [f"{each['prompt']}{each['target']}" for each in doc["demonstrations"]]
             return preamble(sample.corpus, "causal") + "\n\n".join([*before, doc["prompt"]])
     raise SplitError("no sample can be covered with demonstrations", where=str(pair.name))
 
 
-def matching(pair: SplitPair, most: int) -> dict[str, Matching]:
+def matching(pair: Sets, most: int) -> dict[str, Matching]:
     """Return what the prompts of each arm show; empty for a single arm, which has no match."""
     if len(pair.arms) == 1:
         return {}
@@ -133,7 +133,7 @@ def matching(pair: SplitPair, most: int) -> dict[str, Matching]:
     return {arm.name: each for arm, each in zip(pair.arms, of_arms, strict=True)}
 
 
-def drawn_from(pair: SplitPair, arm: Split, *, before_twin: bool) -> Split:
+def drawn_from(pair: Sets, arm: SampleSet, *, before_twin: bool) -> SampleSet:
     """Return the samples that demonstrations are drawn from.
 
     Sets with twins draw from the samples that have twins, or from these twins.
@@ -145,7 +145,7 @@ def drawn_from(pair: SplitPair, arm: Split, *, before_twin: bool) -> Split:
 
 
 @cache
-def _twins_of(arm: Split) -> Split:
+def _twins_of(arm: SampleSet) -> SampleSet:
     return replace(arm, samples=twins(arm.samples))
 
 

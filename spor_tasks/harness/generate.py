@@ -8,15 +8,15 @@ from typing import Any
 
 import yaml
 
-from spor_tasks.core.contracts import Sets, TaskSpec
+from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.digests import digest
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import Sets
 from spor_tasks.harness import task_files
 
 
-def contents(sets: Sets, specs: Iterable[TaskSpec]) -> Iterator[tuple[str, str]]:
+def contents(sets: Benchmark, specs: Iterable[TaskSpec]) -> Iterator[tuple[str, str]]:
     """Yield the paths and the contents of the files of tasks over these sets of a benchmark.
 
     They are one for tuned models and each way to decode, and one for untuned models and each arm.
@@ -34,7 +34,7 @@ def contents(sets: Sets, specs: Iterable[TaskSpec]) -> Iterator[tuple[str, str]]
 
 
 def task_texts(
-    spec: TaskSpec, pair: SplitPair | None, *, templates: str = "../..", **more: object
+    spec: TaskSpec, pair: Sets | None, *, templates: str = "../..", **more: object
 ) -> Iterator[tuple[str, str]]:
     """Yield file names and contents of the tasks over one set.
 
@@ -81,7 +81,7 @@ def main() -> None:
     """Write all files, and remove those of tasks that are gone."""
     files: dict[str, str] = {}
     for name in registry().names("benchmark"):
-        sets: Sets = registry().get("benchmark", name)
+        sets: Benchmark = registry().get("benchmark", name)
         files |= dict(contents(sets, sets.sets()))
     for path in task_files.FOLDER.rglob("*.yaml"):
         if path.relative_to(task_files.FOLDER).as_posix() not in files:

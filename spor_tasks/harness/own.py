@@ -14,12 +14,12 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.folder import read_sets
 from spor_tasks.aspects.request import Request, answer, read_own, version_of
-from spor_tasks.core.contracts import Sets
+from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName, SplitPair
+from spor_tasks.core.sample import SetName, Sets
 from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
@@ -125,7 +125,7 @@ def _requests(
 ) -> Mapping[str, Request]:
     """Return what to ask for: sets of each protocol, or of each aspect and part, by their names."""
     if request.aspect:
-        sets: Sets = registry().get("benchmark", request.aspect)
+        sets: Benchmark = registry().get("benchmark", request.aspect)
         protocols = dict.fromkeys(spec.name.protocol for spec in sets.sets())
         return {protocol: replace(request, protocol=protocol) for protocol in protocols}
     requests = {
@@ -146,7 +146,7 @@ def _requests(
     return requests | of_folders
 
 
-def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
+def load(own: Mapping[str, Any], name: SetName) -> Sets:
     """Build the sets that a task's metadata describes; again only if the file changes.
 
     Raises:
@@ -168,5 +168,5 @@ def load(own: Mapping[str, Any], name: SetName) -> SplitPair:
 
 
 @cache
-def _built(request: Request, _changed: int) -> SplitPair:
+def _built(request: Request, _changed: int) -> Sets:
     return answer(request).pair

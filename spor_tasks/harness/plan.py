@@ -9,9 +9,9 @@ import msgspec
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.core.contracts import Splits, TaskSpec
-from spor_tasks.core.digests import split_digest
+from spor_tasks.core.digests import set_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
-from spor_tasks.core.sample import SetName, Split, SplitPair
+from spor_tasks.core.sample import SampleSet, SetName, Sets
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import own
 from spor_tasks.harness.task_files import TaskSets
@@ -113,8 +113,8 @@ class Plan(NamedTuple):
     """What the metadata of a task asks for."""
 
     spec: TaskSpec
-    pair: SplitPair
-    fewshot_arm: Split | None
+    pair: Sets
+    fewshot_arm: SampleSet | None
     """The arm of the demonstrations."""
     adapter: Adapter | None
     metrics: Mapping[str, Metric]
@@ -152,7 +152,7 @@ class _Asked:
     files: tuple[object, ...]
     pair_id: int  # of sets that a kept plan holds, so that no others have it
     metadata: Metadata = field(compare=False)
-    pair: SplitPair = field(compare=False)
+    pair: Sets = field(compare=False)
 
 
 @lru_cache(maxsize=256)
@@ -164,7 +164,7 @@ def _resolve(asked: _Asked) -> Plan:
     if split != of_set.name:
         pair = _read(of_set, split)
     if arm := _arm(pair, "baseline_arm", settings.baseline_arm):  # for a baseline that is trained
-        digest = split_digest(arm)
+        digest = set_digest(arm)
         adapter = Adapter(arm=arm.name, arm_sha256=digest, prompt_style="causal")
     spec = of_set.found.find(split)
     return Plan(
@@ -193,12 +193,12 @@ def check_names(names: Iterable[str], *, are_ours: bool) -> None:
             raise ConfigError(f"there is no setting {name!r}", where="metadata", remedy=remedy)
 
 
-def arm_digest(arm: Split) -> str | None:
+def arm_digest(arm: SampleSet) -> str | None:
     """Return the digest of an arm, None if it is in a file that is not here."""
-    return split_digest(arm) if getattr(arm.samples, "sha256", "") is not None else None
+    return set_digest(arm) if getattr(arm.samples, "sha256", "") is not None else None
 
 
-def load(of: TaskSets) -> SplitPair:
+def load(of: TaskSets) -> Sets:
     """Return the sets of a task, whose test set must be the one that it was made for.
 
     Raises:
@@ -207,7 +207,7 @@ def load(of: TaskSets) -> SplitPair:
         CorpusError: the data is missing, or not what was published.
     """
     pair = _read(of, of.name)
-    actual = split_digest(pair.test)
+    actual = set_digest(pair.test)
     if of.test_sha256 not in {None, actual}:
         raise SplitError(
             f"the test set has the SHA-256 {actual}, but the task was made for {of.test_sha256}",
@@ -218,7 +218,7 @@ def load(of: TaskSets) -> SplitPair:
     return pair
 
 
-def _read(of: TaskSets, name: SetName) -> SplitPair:
+def _read(of: TaskSets, name: SetName) -> Sets:
     return own.load(of.own_corpus, name) if of.own_corpus else of.found.load(name)
 
 
@@ -284,7 +284,7 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     return f"hint: {fact}. If it was never tuned, {way}"
 
 
-def _arm(pair: SplitPair, setting: str, *requested: object) -> Split | None:
+def _arm(pair: Sets, setting: str, *requested: object) -> SampleSet | None:
     """Return the arm that the first given value names; None if none is given."""
     named = [each for each in requested if each]
     arms = {arm.name: arm for arm in pair.arms}
@@ -297,7 +297,7 @@ def _arm(pair: SplitPair, setting: str, *requested: object) -> Split | None:
     return arms[str(named[0])] if named else None
 
 
-def _check_adapter(adapter: Adapter | None, pair: SplitPair, metadata: Metadata) -> tuple[str, ...]:
+def _check_adapter(adapter: Adapter | None, pair: Sets, metadata: Metadata) -> tuple[str, ...]:
     """Refuse an adapter that was not trained on an arm of these sets; return what is not checked.
 
     Arms are compared, not test sets, since several tasks share their arms.

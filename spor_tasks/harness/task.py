@@ -16,9 +16,9 @@ from msgspec.structs import replace as changed
 
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
-from spor_tasks.core.digests import split_digest
+from spor_tasks.core.digests import set_digest
 from spor_tasks.core.removed import why_removed
-from spor_tasks.core.sample import Split
+from spor_tasks.core.sample import SampleSet
 from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.documents import Document
 from spor_tasks.harness.plan import arm_digest, check_shots, hint, read, resolve
@@ -134,7 +134,7 @@ class SporTask(host.HostTask):
                     **metadata,
                     "protocol": plan.spec.name.protocol,
                     **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
-                    "test_sha256": split_digest(plan.pair.test),
+                    "test_sha256": set_digest(plan.pair.test),
                     "spor": msgspec.to_builtins(self._facts),
                 },
                 "metric_list": adapt.metric_list(self._scores),
@@ -220,7 +220,7 @@ class SporTask(host.HostTask):
         demonstrations.
         """
         pair = self._plan.pair
-        arm = cast("Split", self._plan.fewshot_arm)  # check_shots has refused sets without any
+        arm = cast("SampleSet", self._plan.fewshot_arm)  # check_shots has refused sets without any
         drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
         seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
         docs = documents.from_samples(drawn_from, self._style, self._instruction)

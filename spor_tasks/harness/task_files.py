@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import yaml
 
-from spor_tasks.core.contracts import Sets as Benchmark
-from spor_tasks.core.contracts import TaskSpec
+from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import LONGEST_NAME
 from spor_tasks.core.registry import registry

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from tqdm import tqdm
 
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import DataUnit, Hidden, Sample, Split, SplitPair, Triple
+from spor_tasks.core.sample import DataUnit, Hidden, Sample, SampleSet, Sets, Triple
 from spor_tasks.prompts.content import Demonstrations, Prompted, words, worth
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Fillers, Key, Pool, draw_bit
@@ -36,7 +36,7 @@ _SECONDS = 2.0
 """Before a bar appears, and between two states of it."""
 
 
-def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
+def choose(pair: Sets, most: int) -> tuple[Prompted, ...]:
     """Return the test samples that every arm can cover by ``most`` demonstrations at most.
 
     A demonstration is a training sample of its arm that has not exactly the units of the test
@@ -107,7 +107,7 @@ class _Arm(NamedTuple):
     value: Callable[[Block], int] = lambda _: 0
 
 
-def _systematicity(pair: SplitPair, most: int) -> _Demonstrate:
+def _systematicity(pair: Sets, most: int) -> _Demonstrate:
     atom, combination = (Pool(arm.samples) for arm in pair.arms)
     return _Matched(
         (_Arm(atom, allows=lambda block: not _pairs(block)), _Arm(combination, value=_pairs)),
@@ -123,7 +123,7 @@ def _pairs(block: Block) -> int:
     return units * (units - 1) // 2
 
 
-def _productivity(pair: SplitPair, most: int) -> _Demonstrate:
+def _productivity(pair: Sets, most: int) -> _Demonstrate:
     invisible, visible = (Pool(arm.samples) for arm in pair.arms)
     longest = max(invisible.sizes)
     return _Matched(
@@ -247,7 +247,7 @@ def _candidates(
 # --- One choice for all arms ----------------------------------------------------------------------
 
 
-def _order_invariance(pair: SplitPair, most: int) -> _Demonstrate:
+def _order_invariance(pair: Sets, most: int) -> _Demonstrate:
     original, match = (arm.samples for arm in pair.arms)
     # Match has a sample for each reference, in the order of Original.
     texts = [(sample, number) for sample in original for number in range(len(sample.references))]
@@ -299,18 +299,18 @@ def _each_arm(choices: Sequence[Callable[[Sample], Demonstrations]]) -> _Demonst
     return demonstrate
 
 
-def _without_aspects(pair: SplitPair, most: int) -> _Demonstrate:
+def _without_aspects(pair: Sets, most: int) -> _Demonstrate:
     rule = similar_tables if pair.test.samples[0].table else same_or_other_combinations
     return _each_arm([rule(arm, most) for arm in pair.arms])
 
 
-def _rule_learnability(pair: SplitPair, most: int) -> _Demonstrate:
+def _rule_learnability(pair: Sets, most: int) -> _Demonstrate:
     def shows(unit: DataUnit) -> tuple[Key, ...]:
         if isinstance(unit, Triple):  # hidden entities are known in display form only
             return (tuple(display(part) for part in unit),)
         return (unit, unit.attribute)
 
-    def choice(arm: Split) -> Callable[[Sample], Demonstrations]:
+    def choice(arm: SampleSet) -> Callable[[Sample], Demonstrations]:
         pool = Pool(arm.samples, shows)
         return lambda sample: _fewest(sample, _unhidden(sample), pool, most)
 
@@ -330,7 +330,7 @@ def _unhidden(sample: Sample) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-_RULES: Mapping[str, Callable[[SplitPair, int], _Demonstrate]] = {
+_RULES: Mapping[str, Callable[[Sets, int], _Demonstrate]] = {
     "systematicity": _systematicity,
     "productivity": _productivity,
     "order_invariance": _order_invariance,

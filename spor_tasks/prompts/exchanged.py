@@ -5,12 +5,12 @@ from dataclasses import replace
 from functools import cache
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair, sides
+from spor_tasks.core.sample import Sample, Sets, sides
 from spor_tasks.twins import Untwinned, twins_of
 
 
 @cache  # the tasks of both arms need the same sets
-def with_twins(pair: SplitPair) -> SplitPair:
+def with_twins(pair: Sets) -> Sets:
     """Return sets of samples without their twins, whose arms have only samples that have some.
 
     In order invariance Match keeps a sample for each text of those that Original keeps, as

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from spor_tasks.core import folders
-from spor_tasks.core.digests import sha256_of_text, split_digest
+from spor_tasks.core.digests import set_digest, sha256_of_text
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import atomic_write, read_json
-from spor_tasks.core.sample import SplitPair
+from spor_tasks.core.sample import Sets
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora.own import corpus_of
 from spor_tasks.prompts import demonstrations
@@ -22,7 +22,7 @@ _OURS = f"{_PACKAGE.name}."
 _log = logging.getLogger(__name__)
 
 
-def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
+def choose(pair: Sets, most: int) -> tuple[Prompted, ...]:
     """Return what :func:`spor_tasks.prompts.demonstrations.choose` chooses, from a file if it can.
 
     The digest of the sets and ``most`` are the file's name. A file of other code, or a damaged one,
@@ -37,7 +37,7 @@ def choose(pair: SplitPair, most: int) -> tuple[Prompted, ...]:
     if not module.startswith(_OURS):
         return demonstrations.choose(pair, most)
     code = _code(demonstrations.__name__, module)
-    facts = [*pair.name, most, *([split.name, split_digest(split)] for split in splits)]
+    facts = [*pair.name, most, *([split.name, set_digest(split)] for split in splits)]
     file = folders.user_cache() / "demonstrations" / f"{sha256_of_text(json.dumps(facts))}.json"
     with suppress(SporError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         content = read_json(file)

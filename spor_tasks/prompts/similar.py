@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, Split
+from spor_tasks.core.sample import DataUnit, Sample, SampleSet
 from spor_tasks.corpora.tables import header_of
 
 
@@ -62,7 +62,7 @@ class _TablesByHeader:
             likeness[numbers] = -1
 
 
-def similar_tables(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+def similar_tables(arm: SampleSet, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
     """Return the function that chooses ``most`` demonstrations of a test sample.
 
     They are about the tables whose headers are most like that of the sample, by the share of
@@ -102,7 +102,7 @@ def similar_tables(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ..
     return choose
 
 
-def same_or_other_combinations(arm: Split, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+def same_or_other_combinations(arm: SampleSet, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
     """Return the function that chooses ``most`` demonstrations, as CompMCTG has it (2024).
 
     If the arm has texts of the sample's combination, they are of it. If not, each is of another

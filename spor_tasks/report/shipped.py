@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from operator import itemgetter
 
-from spor_tasks.core.contracts import Sets
+from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
@@ -88,7 +88,7 @@ def fault_of(file: SampleFile) -> str | None:
 @cache
 def _split_sha256(benchmark: str, name: SetName) -> str | None:
     """Return the digest of a shipped split, which no task file has."""
-    sets: Sets = registry().get("benchmark", benchmark)
+    sets: Benchmark = registry().get("benchmark", benchmark)
     is_pinned = sets.find(name).release.is_pinned
     return digest(sets.load(name).test.samples) if is_pinned else None
 

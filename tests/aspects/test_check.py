@@ -13,7 +13,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import divergence_of_counts
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SetName, Split, challenge_of
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleSet, SetName, challenge_of
 from tests.oracles.requirements import broken
 from tests.support.soak import some
 from tests.support.strategies import pool, sets
@@ -156,7 +156,7 @@ def test_a_hidden_entity_or_value_that_is_shown_is_found():
                     for unit in sample.units
                 )
                 faulty = replace(sample, units=units)
-                result = check.check(replace(pair, test=Split("test", (faulty,))))
+                result = check.check(replace(pair, test=SampleSet("test", (faulty,))))
                 (violation,) = result.violations
                 assert violation.samples == {"test": (sample.id,)}
 

@@ -17,7 +17,7 @@ from spor_tasks.core.sample import (
     Hidden,
     Orders,
     SampleMaker,
-    SplitPair,
+    Sets,
     Triple,
     challenge_of,
 )
@@ -135,7 +135,7 @@ def assert_phrases_alone_are_shown(tested, hide):
 
 def assert_taken_in_order(pair, pool):
     order = {sample: place for place, sample in enumerate(pool)}
-    for split in pair.splits:
+    for split in pair.all:
         places = [order[sample] for sample in split.samples]
         assert places == sorted(set(places))
     for arm in pair.arms:
@@ -154,7 +154,7 @@ def test_systematicity_is_within_any_limit(pool, limit, seed):
 @given(pools(always=["a", "b", "ab", "abx"]), st.integers(0, 100))
 def test_a_search_meets_all_requirements_with_the_largest_atom(pool, seed):
     pair = built(lambda: search.systematicity(pool, seed, rounds=1).pair)
-    assume(isinstance(pair, SplitPair))  # a small pool may hide a solution
+    assume(isinstance(pair, Sets))  # a small pool may hide a solution
     assert check.check(pair).holds
     assert_taken_in_order(pair, pool)
     atoms = set(chain.from_iterable(sample.units for sample in pair.test.samples))
@@ -179,7 +179,7 @@ def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
     train, test, threshold, limit, choose
 ):
     pair = built(lambda: productivity.build(train, test, threshold, limit, choose))
-    assume(isinstance(pair, SplitPair))
+    assume(isinstance(pair, Sets))
     assert check.productivity(pair, threshold, limit=limit).holds
     invisible, visible = (arm.samples for arm in pair.arms)
     long = [sample for sample in test if len(sample.units) > threshold]

@@ -65,7 +65,7 @@ def test_the_one_arm_is_the_training_set_and_something_must_be_hidden():
     port = [Triple("Gull", "port", "Anholt")]
     sample, silent = (SampleMaker("ships")(port, [text]) for text in ("The Gull.", "A ship."))
     pair = build([sample], [sample], random.Random(0))
-    assert [split.name for split in pair.splits] == ["original", "test"]
+    assert [split.name for split in pair.all] == ["original", "test"]
     assert pair.arms[0].samples == (sample,)
     assert pair.test.samples == hide_entities([sample])
     assert build(PLACES, (), random.Random(0)).test.samples == hide_values(PLACES, random.Random(0))

@@ -130,7 +130,7 @@ def test_a_search_finds_these_very_sets_and_more_rounds_larger_ones(samples):
     # Other sets on another machine or Python would mean that a search cannot be repeated.
     pair = search(samples, 4, rounds=2).pair
     assert pair.name[:3] == ("systematicity", "mini", "strict")
-    digests = [digest(split.samples)[:8] for split in pair.splits]
+    digests = [digest(split.samples)[:8] for split in pair.all]
     assert digests == ["c55387ce", "1c799fc8", "433187f2"]
     # More rounds find more than the paper's construction.
     built = systematicity.build(samples, random.Random(0))

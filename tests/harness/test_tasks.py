@@ -13,7 +13,7 @@ from spor_tasks.aspects import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.core.sample import Split
+from spor_tasks.core.sample import SampleSet
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts import content
@@ -99,10 +99,10 @@ def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration():
 def test_the_first_of_several_references_is_held_out():
     one, two = PAIR.test.samples[:2]
     one, two = replace(one, references=("a",)), replace(two, references=("b", "c"))
-    (doc,) = documents.without_first_references(Split("test", (one, two)), "causal")
+    (doc,) = documents.without_first_references(SampleSet("test", (one, two)), "causal")
     assert (doc["held_out"], *doc["references"]) == two.references
     with pytest.raises(ConfigError, match="no sample of the test set has two references"):
-        documents.without_first_references(Split("test", (one,)), "causal")
+        documents.without_first_references(SampleSet("test", (one,)), "causal")
 
 
 def test_a_task_file_without_a_benchmark_is_of_spor():

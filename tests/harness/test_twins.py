@@ -9,7 +9,7 @@ import pytest
 from spor_tasks.aspects import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap
-from spor_tasks.core.sample import Hidden, Orders, Sample, Split, sides
+from spor_tasks.core.sample import Hidden, Orders, Sample, SampleSet, sides
 from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
@@ -66,7 +66,7 @@ def twinned(pair):
     """Return the sets with test samples that have twins."""
     both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test.samples)
     test = tuple(replace(one, twin=twin) for one, twin in both if isinstance(twin, Sample))
-    return replace(pair, name=pair.name._replace(protocol="twin"), test=Split("test", test))
+    return replace(pair, name=pair.name._replace(protocol="twin"), test=SampleSet("test", test))
 
 
 # --- Tasks ----------------------------------------------------------------------------------------

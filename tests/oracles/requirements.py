@@ -23,7 +23,7 @@ def broken(pair):
 
 def _broken_orders(pair):
     """Match has each reference of Original once, with its units in the order of the text."""
-    original, match, test = (split.samples for split in pair.splits)
+    original, match, test = (split.samples for split in pair.all)
     references = Counter(
         (sample.about("name"), _in_order_of(sample, text), text)
         for sample in original

@@ -4,7 +4,7 @@ import copy
 
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import SampleMaker, SetName, Split, SplitPair, Triple
+from spor_tasks.core.sample import SampleMaker, SampleSet, SetName, Sets, Triple
 
 
 def nested(depth):
@@ -59,17 +59,15 @@ def pool(words, corpus="letters"):
 
 def sets(aspect, test, **arms):
     """Sets of letters, whose arms have these names."""
-    splits = (Split(name, tuple(samples)) for name, samples in arms.items())
-    return SplitPair(
-        SetName(aspect, "letters", "strict"), tuple(splits), Split("test", tuple(test))
-    )
+    splits = (SampleSet(name, tuple(samples)) for name, samples in arms.items())
+    return Sets(SetName(aspect, "letters", "strict"), tuple(splits), SampleSet("test", tuple(test)))
 
 
 def words_of(pair):
     """The words of each arm, and of the test set."""
     return tuple(
         ["".join(unit[0] for unit in sample.units) for sample in split.samples]
-        for split in pair.splits
+        for split in pair.all
     )
 
 

@@ -18,7 +18,7 @@ from tokenizers.models import WordLevel
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import SetName, Split, SplitPair
+from spor_tasks.core.sample import SampleSet, SetName, Sets
 from spor_tasks.corpora.compmctg.linearize import codes
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
@@ -43,10 +43,10 @@ from training.state import Training
 SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == ("Past", "Music")}
 KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
 CORPUS = tuple(one for one in COMPMCTG_MINI.part("train")[:36] if combination_in(one) in SEEN)
-SETS = SplitPair(
+SETS = Sets(
     SetName("compmctg", SPACE.name, "original"),
-    (Split("train", CORPUS),),
-    Split("test", CORPUS[:1]),
+    (SampleSet("train", CORPUS),),
+    SampleSet("test", CORPUS[:1]),
 )
 SIZES = {
     "dcg": {"code_vectors": 2, "task_vectors": 3},
@@ -168,7 +168,7 @@ def test_losses_gradients_and_texts_are_those_of_the_published_model(kind):
 
 
 def word_tokenizer(words):
-    split = pre_tokenizers.Split(Regex(r"<\|\w+\|>|\w+"), "removed", invert=True)
+    split = pre_tokenizers.SampleSet(Regex(r"<\|\w+\|>|\w+"), "removed", invert=True)
     tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}))
     tokenizer.pre_tokenizer = split
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)

@@ -12,7 +12,7 @@ from transformers import AutoTokenizer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Split
+from spor_tasks.core.sample import SampleSet
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.models.checkpoints import Checkpoint, find_adapter
 from spor_tasks.results.facts import BaseModel, TrainedOn
@@ -97,7 +97,7 @@ def test_broken_or_empty_sets_are_refused(tune, invented, tmp_path):
     strict = replace(invented, name=invented.name._replace(protocol="strict"))
     textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
     no_samples, no_texts = (
-        replace(invented, arms=(Split("atom", samples), invented.arms[1]))
+        replace(invented, arms=(SampleSet("atom", samples), invented.arms[1]))
         for samples in ((), textless)
     )
     for pair, fault in (
@@ -172,7 +172,7 @@ def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
 ):
     """The base has 256 positions."""
     long = replace(invented.arms[0].samples[0], references=("A short one.", "o" * length))
-    pair = replace(invented, arms=(Split("atom", (long,)), invented.arms[1]))
+    pair = replace(invented, arms=(SampleSet("atom", (long,)), invented.arms[1]))
     with caplog.at_level(logging.INFO):
         result = tune(f"optimization.max_length={limit}", pair=pair)
     assert result.pairs == 1

@@ -12,7 +12,7 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import SetName, Split, SplitPair
+from spor_tasks.core.sample import SampleSet, SetName, Sets
 from spor_tasks.corpora.embedded import MINI
 from tests.support.rows import write_rows
 from tests.support.scripted import evaluate_folder
@@ -46,14 +46,14 @@ def test_a_development_set_is_neither_trained_on_nor_tested(aspect, part):
     pair = named.load(aspect, "mini", part=part)
     everything = development_set(pair, 10**6, seed=0)
     assert 40 < len(everything) == len(contents(everything)) < 1000
-    for split in pair.splits:
+    for split in pair.all:
         assert contents(everything).isdisjoint(contents(split.samples))
     found = development_set(pair, 40, seed=0)
     assert len(found) == 40
     assert set(found) < set(everything)
     assert found == development_set(pair, 40, seed=0) != development_set(pair, 40, seed=1)
     ships = tuple(sample for sample in pair.test.samples if sample.about("category") == "Ship")
-    found = development_set(replace(pair, test=Split("test", ships)), 10**6, seed=0)
+    found = development_set(replace(pair, test=SampleSet("test", ships)), 10**6, seed=0)
     assert {sample.about("category") for sample in found} == {"Ship"}
 
 
@@ -62,7 +62,7 @@ def test_other_tables_judge_by_the_scores_of_their_task(part):
     pair = named.load("logicnlg", "logicnlg_mini", part=part)
     settings = SelectionConfig(metric="bleu_3", samples=10**6)
     found = judged_samples(settings, pair)
-    used = {sample.about("name") for split in pair.splits for sample in split.samples}
+    used = {sample.about("name") for split in pair.all for sample in split.samples}
     assert len(found) == 100
     assert used.isdisjoint({sample.about("name") for sample in found})
     assert {sample.about("prompt") for sample in found} == {"coarse_to_fine" if part else None}
@@ -80,7 +80,7 @@ def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path):
     pair = sets_of(data)
     judged = judged_in(data, SelectionConfig(samples=10), pair)
     assert len(judged) == 10
-    assert all(contents(judged).isdisjoint(contents(split.samples)) for split in pair.splits)
+    assert all(contents(judged).isdisjoint(contents(split.samples)) for split in pair.all)
     policy = SelectionConfig(policy="test-best")
     assert judged_in(data, policy, pair) == pair.test.samples
     data = replace(data, aspect="rule_learnability")
@@ -123,7 +123,7 @@ def short(pair, samples):
     """Return the arms with the contents of the first arm's first samples alone."""
     kept = contents(pair.arms[0].samples[:samples])
     return tuple(
-        Split(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
+        SampleSet(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
         for arm in pair.arms
     )
 
@@ -135,7 +135,7 @@ def test_a_fifth_of_an_arm_is_held_out_at_most():
     assert len(judged_samples(policy, replace(pair, arms=few))) == 2
     with pytest.raises(ConfigError, match="1 samples to train on, too few"):
         judged_samples(policy, replace(pair, arms=short(pair, 1)))
-    own = SplitPair(SetName("rule_learnability", "own", "published"), few[:1], pair.test)
+    own = Sets(SetName("rule_learnability", "own", "published"), few[:1], pair.test)
     assert judged_samples(policy, own), "it needs no corpus but the arms"
 
 
@@ -210,7 +210,7 @@ def test_an_epoch_s_score_is_that_of_the_task(tune):
     few = replace(
         pair,
         name=pair.name._replace(protocol="published"),
-        test=Split("test", pair.test.samples[:4]),
+        test=SampleSet("test", pair.test.samples[:4]),
     )
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")
     settings += ("data.corpus=mini", f"model.path={BASES / 'mini'}")

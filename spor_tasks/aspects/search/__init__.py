@@ -20,7 +20,7 @@ from spor_tasks.aspects.search.annealing import (
 )
 from spor_tasks.aspects.search.sets import SearchPool, SearchSets
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SplitPair
+from spor_tasks.core.sample import Sample, Sets
 
 ASPECT = "systematicity"
 """The aspect whose sets are searched."""
@@ -61,7 +61,7 @@ class Searched(NamedTuple):
     ``rank`` says whether they reach the floors, and has the number of units in their test set.
     """
 
-    pair: SplitPair
+    pair: Sets
     rank: tuple[bool, int]
     rounds: int
     interrupted: bool = False
@@ -142,7 +142,7 @@ def _rounds(
         yield 0, best
 
 
-def _pair(samples: Sequence[Sample], sets: SearchSets) -> SplitPair:
+def _pair(samples: Sequence[Sample], sets: SearchSets) -> Sets:
     """Return the sets as samples, in the order of the pool."""
 
     def chosen(copies: Iterable[int]) -> list[Sample]:

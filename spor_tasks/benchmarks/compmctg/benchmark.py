@@ -12,7 +12,7 @@ from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SetName, SplitPair
+from spor_tasks.core.sample import Sample, SetName, Sets
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
@@ -42,7 +42,7 @@ class CompMCTG(DeclaredSets):
             )
         return super().find(name)
 
-    def read(self, name: SetName) -> SplitPair:
+    def read(self, name: SetName) -> Sets:
         """Return sets; a single split has an arm, which is read when it is needed."""
         if name.corpus not in SHIPPED:
             raise SplitError(
@@ -88,7 +88,7 @@ class CompMCTG(DeclaredSets):
 
     # --- Spaces of one's own ----------------------------------------------------------------------
 
-    def own_sets(self, file: str, protocol: str | None, part: str | None) -> SplitPair:
+    def own_sets(self, file: str, protocol: str | None, part: str | None) -> Sets:
         """Return the sets of a space in a YAML file, which has the texts of training beside it.
 
         The splits of ACD and Few-Shot are those of the ``unseen.jsonl`` beside it.

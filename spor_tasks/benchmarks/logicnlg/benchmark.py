@@ -13,9 +13,9 @@ from spor_tasks.core.sample import (
     Contrast,
     Deferred,
     Sample,
+    SampleSet,
     SetName,
-    Split,
-    SplitPair,
+    Sets,
     challenge_of,
 )
 from spor_tasks.corpora import sources
@@ -40,15 +40,15 @@ class LogicNLG(DeclaredSets):
     specs = tuple(declared.specs(name))
     files = sources.LOGICNLG
 
-    def read(self, name: SetName) -> SplitPair:
+    def read(self, name: SetName) -> Sets:
         """Return training set and test set, both with the prompts of the sets."""
         is_coarse = (name.part or "").startswith("c2f")
         variant = "coarse_to_fine" if is_coarse else _VARIANTS.get(name.protocol, "published")
         test = _test(name)
         if name.protocol == "strict":
             test = map(_under_one_prompt, test)
-        arm = Split("train", _arm(name.corpus, variant))
-        return SplitPair(name, (arm,), Split("test", _varied(test, variant)))
+        arm = SampleSet("train", _arm(name.corpus, variant))
+        return Sets(name, (arm,), SampleSet("test", _varied(test, variant)))
 
 
 LOGICNLG = LogicNLG()

@@ -8,7 +8,7 @@ from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.spor import released, strict, twins
 from spor_tasks.core.contracts import TaskSpec
-from spor_tasks.core.sample import SetName, SplitPair
+from spor_tasks.core.sample import SetName, Sets
 from spor_tasks.corpora import sources
 
 
@@ -46,7 +46,7 @@ class Spor(DeclaredSets):
         tags = ["spor_{corpus}", "spor_{aspect}_{corpus}"]
         return _spec(self.name, name, is_default=True, is_fixed=False, tags=tags)
 
-    def read(self, name: SetName) -> SplitPair:
+    def read(self, name: SetName) -> Sets:
         """Return shipped sets, not those of a corpus of one's own."""
         super().find(name)
         default = "published" if name.corpus in released.CORPORA else "strict"

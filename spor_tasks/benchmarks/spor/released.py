@@ -8,7 +8,7 @@ from spor_tasks.aspects import order_invariance
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row, read_packaged
-from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import Deferred, Sample, SampleSet, SetName, Sets
 from spor_tasks.corpora import jsonl, sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
@@ -39,7 +39,7 @@ def file_name(split: str, name: SetName) -> str:
     return "_".join(words)
 
 
-def load(name: SetName) -> SplitPair:
+def load(name: SetName) -> Sets:
     """Return released sets, from the published repository's tree in ``SPOR.data_dir()``.
 
     Three of the sets need not be there, since they follow from the corpus: WebNLG's two arms of
@@ -50,10 +50,10 @@ def load(name: SetName) -> SplitPair:
     """
     folder = sources.SPOR.data_dir()
     *arms, test = (
-        Split(split, _samples(file_name(split, name), name.corpus, folder))
+        SampleSet(split, _samples(file_name(split, name), name.corpus, folder))
         for split in (*ARMS[name.aspect], "test")
     )
-    return SplitPair(name, tuple(arms), test)
+    return Sets(name, tuple(arms), test)
 
 
 @cache

@@ -12,13 +12,13 @@ from pathlib import Path
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
-from spor_tasks.core.sample import Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets
 
 FOLDER = Path(__file__).parent / "strict_ids"
 """The folder of the lists, one JSON file for each corpus and part."""
 
 
-def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> SplitPair:
+def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> Sets:
     """Return shipped sets of systematicity, made of all samples of the corpus in their order.
 
     Raises:
@@ -37,6 +37,6 @@ def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> Spl
                 where=f"{name}: {title}",
                 remedy=INSTALL_AGAIN,
             )
-        sets.append(Split(title, members))
+        sets.append(SampleSet(title, members))
     *arms, test = sets
-    return SplitPair(SetName("systematicity", corpus, "strict", part), tuple(arms), test)
+    return Sets(SetName("systematicity", corpus, "strict", part), tuple(arms), test)

@@ -14,11 +14,11 @@ from pathlib import Path
 from spor_tasks.aspects import build, rule_learnability
 from spor_tasks.benchmarks.spor import released, shipped
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import CorpusSamples, Sample, SampleSet, SetName, Sets
 from spor_tasks.corpora import sources
 
 
-def load(name: SetName) -> SplitPair:
+def load(name: SetName) -> Sets:
     """Return strict sets.
 
     Raises:
@@ -39,11 +39,11 @@ def _read(corpus: str, _folder: Path) -> CorpusSamples:
     return samples
 
 
-def _of_known_units(name: SetName, samples: Sequence[Sample]) -> SplitPair:
+def _of_known_units(name: SetName, samples: Sequence[Sample]) -> Sets:
     """Return released sets of WebNLG with the test samples whose triples training samples have."""
     pair = released.load(name)
     if name.aspect == "rule_learnability":
         samples = rule_learnability.hide_entities(samples)
     ids = {sample.id for sample in samples}
     test = tuple(sample for sample in pair.test.samples if sample.id in ids)
-    return replace(pair, test=Split("test", test))
+    return replace(pair, test=SampleSet("test", test))

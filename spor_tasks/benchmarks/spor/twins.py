@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from spor_tasks.core.contracts import Gap, TaskSpec
-from spor_tasks.core.sample import Sample, Split, SplitPair
+from spor_tasks.core.sample import Sample, SampleSet, Sets
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.twins import CORPORA, twins_of
 
@@ -66,7 +66,7 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
         )
 
 
-def of_pair(pair: SplitPair) -> SplitPair:
+def of_pair(pair: Sets) -> Sets:
     """Return sets with the same arms, and the test samples that have twins, with these."""
     twins = twins_of(pair.name.corpus)
     pairs = [(sample, twins.twin(sample)) for sample in pair.test.samples]
@@ -75,6 +75,6 @@ def of_pair(pair: SplitPair) -> SplitPair:
     return replace(
         pair,
         name=pair.name._replace(protocol=PROTOCOL),
-        test=Split("test", test),
+        test=SampleSet("test", test),
         untested=(*pair.untested, *reasons.most_common()),
     )

@@ -10,7 +10,7 @@ from typing import cast
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.digests import sha256_of_text
-from spor_tasks.core.sample import Deferred, Sample, SetName, Split, SplitPair
+from spor_tasks.core.sample import Deferred, Sample, SampleSet, SetName, Sets
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
@@ -31,7 +31,7 @@ class ToTTo(DeclaredSets):
     specs = tuple(declared.specs(name))
     files = sources.TOTTO
 
-    def read(self, name: SetName) -> SplitPair:
+    def read(self, name: SetName) -> Sets:
         """Return training set and test set with the input of the part.
 
         The training set is changed as it is read: it may not fit in memory.
@@ -45,8 +45,8 @@ class ToTTo(DeclaredSets):
             sha256 = file.sha256 and sha256_of_text(f"{variant} {file.sha256}")
             train = Deferred(lambda: file, sha256, change)
             test = reader.part("dev" if name.protocol == "published" else "test")
-        arm = Split("train", train)
-        return SplitPair(name, (arm,), Split("test", tuple(map(change, test))))
+        arm = SampleSet("train", train)
+        return Sets(name, (arm,), SampleSet("test", tuple(map(change, test))))
 
 
 TOTTO = ToTTo()

@@ -79,7 +79,7 @@ def test_every_released_file_that_is_asked_for_is_in_the_manifest():
 @pytest.mark.usefixtures("release")
 def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt():
     pair = load()
-    assert [split.name for split in pair.splits] == ["original", "match", "test"]
+    assert [split.name for split in pair.all] == ["original", "match", "test"]
     known = json.loads(published.REBUILT.read_bytes())
     assert digest(pair.arms[1].samples) == known[MATCH]  # before it is built
     original, match = (arm.samples[0] for arm in pair.arms)
@@ -114,7 +114,7 @@ def test_the_real_sets_have_their_own_digests(corpus):
         published.path(published.file_name(split.name, spec.name)): split.samples
         for spec in RELEASED
         if spec.name.corpus == corpus
-        for split in published.load(spec.name).splits
+        for split in published.load(spec.name).all
     }
     for path, samples in found.items():
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
@@ -173,7 +173,7 @@ def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
     rebuilt = productivity.build(train, test, threshold, choose=published_way(WAYS[corpus]))
     sets = f"{corpus}_productivity_N={threshold}"
     names = (f"train_{sets}_invisible", f"train_{sets}_visible", f"test_{sets}")
-    for split, name in zip(rebuilt.splits, names, strict=True):
+    for split, name in zip(rebuilt.all, names, strict=True):
         assert is_released(name, split.samples)
     strict = named.load("productivity", corpus, "strict", f"n{threshold}")
     assert digest(strict.arms[1].samples).startswith(visible_sha256)
