@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
-from spor_tasks.report.grid import Grid, Line, Notes, Number
+from spor_tasks.report.grid import Grid, Line, Notes, Number, joined
 from spor_tasks.report.published import lines
 from spor_tasks.results.rows import Comparison
 
@@ -53,7 +53,7 @@ def averaged(rows: Sequence[Comparison]) -> Iterator[Grid]:
     for variant in dict.fromkeys(row.variant for row in rows):
         own = [row for row in rows if row.variant == variant and row.kind != "published"]
         by_system = {system: averages(scores) for system, scores in _scores(own).items()}
-        title = ", ".join(filter(None, [rows[0].spec.about.title, "averages", variant]))
+        title = joined(", ", rows[0].spec.about.title, "averages", variant)
         whole = (*_with_ppl(_KINDS), "acc", "ppl", "gap")
         yield from _grid(title, whole, by_system)
         yield from _grid(f"{title}, Few-Shot", (*_with_ppl(_FEW), "fewshot_gap"), by_system)

@@ -85,6 +85,11 @@ def _letter(number: int) -> str:
     return (_letter(more - 1) if more else "") + chr(ord("a") + last)
 
 
+def joined(separator: str, *texts: str | None) -> str:
+    """Return the texts that are not empty, with the separator between them."""
+    return separator.join(text for text in texts if text)
+
+
 class _TitledRow(Protocol):
     @property
     def spec(self) -> Declared: ...
@@ -94,12 +99,12 @@ class _TitledRow(Protocol):
 
 def section_title(row: _TitledRow) -> str:
     """Return the title of a row's sets, without their part, and how the task asks."""
-    return ", ".join(filter(None, [row.spec.title, row.variant]))
+    return joined(", ", row.spec.title, row.variant)
 
 
 def full_title(row: _TitledRow) -> str:
     """Return the title of a row's task, with the part of the sets."""
-    return ", ".join(filter(None, [section_title(row), row.spec.sets.part_title]))
+    return joined(", ", section_title(row), row.spec.sets.part_title)
 
 
 def samples_text(row: Comparison) -> str:

@@ -16,6 +16,7 @@ from spor_tasks.report.grid import (
     Number,
     full_title,
     interval_text,
+    joined,
     samples_text,
     section_title,
     source_text,
@@ -300,7 +301,7 @@ def by_metric(
         tuple(line if has_seeds else line[:-1] for line in lines[kind])
         for kind in ("run", "published", "floor")
     )
-    caption = "; ".join(filter(None, [_counts(rows), *about, detectable_text(rows)]))
+    caption = joined("; ", _counts(rows), *about, detectable_text(rows))
     return Grid(
         title,
         caption,
@@ -406,20 +407,15 @@ def _missing(reason: str | None, notes: Notes) -> Number:
 
 def _cell(cell: Cell, score: ScoreFacts, notes: Notes) -> Number:
     if cell.mean is None:
-        return _missing(": ".join(filter(None, [cell.reason, cell.command])), notes)
-    return Number(
-        f"{cell.mean:+.2f}" if score.is_signed else f"{cell.mean:.2f}",
-        _spread(cell, score),
-        notes=notes.letters(cell.reason, source_text(cell.interval), *cell.notes),
-    )
-
-
-def _spread(cell: Cell, score: ScoreFacts) -> str:
-    """Return the interval, and the number of samples where they are some only."""
+        return _missing(joined(": ", cell.reason, cell.command), notes)
+    # the number of samples is said where they are some only
     ends = {min(cell.counts), max(cell.counts)} if cell.counts else set()
     counted = " to ".join(f"{n:,}" for n in sorted(ends))
-    texts = (interval_text(cell.interval, score), counted and f"n = {counted}")
-    return "; ".join(filter(None, texts))
+    return Number(
+        f"{cell.mean:+.2f}" if score.is_signed else f"{cell.mean:.2f}",
+        joined("; ", interval_text(cell.interval, score), counted and f"n = {counted}"),
+        notes=notes.letters(cell.reason, source_text(cell.interval), *cell.notes),
+    )
 
 
 def _difference(row: Comparison, notes: Notes) -> Number:

@@ -18,6 +18,7 @@ from spor_tasks.report.grid import (
     Number,
     full_title,
     interval_text,
+    joined,
     samples_text,
     source_text,
 )
@@ -273,15 +274,13 @@ def _grid(board: Board) -> Grid:
         return rank, entry.model, *prompt, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
-    titles = (full_title(board.row), board.apart, board.row.score.label)
-    title = ", ".join(title for title in titles if title)
+    title = joined(", ", full_title(board.row), board.apart, board.row.score.label)
     header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
     of = _OF_CHECKPOINTS if board.ranks_checkpoints else ""
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)
 
 
 def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
-    reasons = (entry.reason, entry.cell.reason, *entry.cell.notes)
     row = board.row
     return {
         **row.spec.name._asdict(),
@@ -297,6 +296,6 @@ def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,
         "seeds": " ".join(map(str, entry.cell.trained_seeds)),
-        "reason": "; ".join(reason for reason in reasons if reason) or None,
+        "reason": joined("; ", entry.reason, entry.cell.reason, *entry.cell.notes) or None,
         "runs": [run.file for run in entry.cell.runs],
     }

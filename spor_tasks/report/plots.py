@@ -16,7 +16,7 @@ import numpy as np
 
 from spor_tasks.report.browser import TestOutcomes
 from spor_tasks.report.document import html_text
-from spor_tasks.report.grid import section_title
+from spor_tasks.report.grid import joined, section_title
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
@@ -288,11 +288,11 @@ def _arms(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
             if cell.mean is not None
         ]
         name = row.spec.name
-        test = (name.corpus, name.part, row.variant, name.protocol, row.score.label)
+        test = joined(" · ", name.corpus, name.part, row.variant, name.protocol, row.score.label)
         look = _Look(_INK, is_filled=bool(difference.mark))
         yield _PlotRow(
             row.spec.about.aspect,
-            (_short(row.model), " · ".join(word for word in test if word)),
+            (_short(row.model), test),
             points,
             _Point(difference.value, look, _ends(difference.interval)),
             f"{difference.value:+.2f}{difference.mark}",
