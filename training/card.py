@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jinja2
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import atomic_write

@@ -10,9 +10,10 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from spor_tasks.aspects import check, named
+from spor_tasks.aspects import check
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Answer, Request, answer, corpora
+from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry

@@ -12,7 +12,7 @@ from accelerate import PartialState
 from accelerate.utils import gather_object
 from torch.utils.data import Subset
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import DataUnit, Sample, SampleSet, Sets

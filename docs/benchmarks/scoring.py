@@ -14,8 +14,8 @@ from nltk.translate.bleu_score import sentence_bleu
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from docs.benchmarks.measure import folder, seconds, show, show_pace
-from spor_tasks.aspects import named
 from spor_tasks.benchmarks.spor import released
+from spor_tasks.core import named
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.sample import Sample, SampleMaker

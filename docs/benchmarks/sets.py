@@ -11,7 +11,6 @@ from pathlib import Path
 from docs.benchmarks.measure import folder, seconds, show
 from spor_tasks.aspects import (
     check,
-    named,
     order_invariance,
     productivity,
     rule_learnability,
@@ -19,6 +18,7 @@ from spor_tasks.aspects import (
     systematicity,
 )
 from spor_tasks.benchmarks.spor import shipped
+from spor_tasks.core import named
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples
 from spor_tasks.prompts.demonstrations import choose

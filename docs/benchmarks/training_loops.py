@@ -25,7 +25,7 @@ import transformers
 from accelerate import PartialState
 from tokenizers.pre_tokenizers import ByteLevel
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.sample import SampleSet
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora import sources

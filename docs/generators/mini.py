@@ -17,7 +17,7 @@ from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.sample import Sample, SampleMaker, Triple

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.aspects import named
 from spor_tasks.aspects.order_invariance import reference_orders
+from spor_tasks.core import named
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Hidden, Sample, Triple
 from spor_tasks.text.normalize import display

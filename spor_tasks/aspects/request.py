@@ -7,8 +7,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from spor_tasks.aspects import build, check, folder, named, search, systematicity
+from spor_tasks.aspects import build, check, folder, search, systematicity
 from spor_tasks.aspects.numbers import LIMIT
+from spor_tasks.core import named
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, advice
 from spor_tasks.core.files import is_file

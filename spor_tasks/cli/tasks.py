@@ -131,7 +131,7 @@ def print_path(_: argparse.Namespace) -> None:
 
 def print_list(options: argparse.Namespace) -> None:
     """Print which tasks each corpus has, or every task with what it is."""
-    from spor_tasks.aspects import named
+    from spor_tasks.core import named
     from spor_tasks.harness import task_files
 
     files = task_files.files()

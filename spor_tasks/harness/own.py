@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from spor_tasks.aspects import named, references
+from spor_tasks.aspects import references
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.folder import read_sets
 from spor_tasks.aspects.request import Request, answer, read_own, version_of
+from spor_tasks.core import named
 from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
 from spor_tasks.core.folders import atomic_folder, write_manifest

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Self
 
 from msgspec import Struct, to_builtins
 
-from spor_tasks.aspects.named import place_of
 from spor_tasks.core.errors import ResultError
+from spor_tasks.core.named import place_of
 from spor_tasks.core.sample import Triple
 from spor_tasks.report.grid import full_title
 from spor_tasks.report.marking import KINDS, Fault

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spor_tasks.aspects.named import place_of
+from spor_tasks.core.named import place_of
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.grid import (

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from spor_tasks.aspects.named import place_of
+from spor_tasks.core.named import place_of
 from spor_tasks.report.averages import BENCHMARK, averaged
 from spor_tasks.report.grid import Grid
 from spor_tasks.report.layout import fill

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spor_tasks.aspects import check, named
+from spor_tasks.aspects import check
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import divergence_of_counts
+from spor_tasks.core import named
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleSet, SetName, challenge_of

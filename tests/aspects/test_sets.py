@@ -8,10 +8,10 @@ from itertools import combinations
 import pytest
 
 from spor_tasks import __version__
-from spor_tasks.aspects import build, check, folder, named, systematicity
+from spor_tasks.aspects import build, check, folder, systematicity
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Request, answer, find
-from spor_tasks.core import codec, files
+from spor_tasks.core import codec, files, named
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 from spor_tasks.core.sample import CorpusSamples, Hidden, Orders, SampleMaker
 from spor_tasks.corpora.embedded import MINI

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.contracts import Score
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, SplitError

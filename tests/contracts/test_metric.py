@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from spor_tasks import __version__
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import Entry, Registry, registry

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import Entry, Registry
 from spor_tasks.corpora.embedded import COMPMCTG_MINI

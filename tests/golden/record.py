@@ -29,12 +29,12 @@ import yaml
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-from spor_tasks.aspects import named
-from spor_tasks.aspects.named import benchmark
+from spor_tasks.core import named
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
+from spor_tasks.core.named import benchmark
 from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
 from spor_tasks.metrics.groups import GROUPS, TWINS

@@ -12,7 +12,7 @@ import pytest
 import torch
 import transformers
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.weights import digest_weights

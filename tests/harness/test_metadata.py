@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import SporError

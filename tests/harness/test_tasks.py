@@ -9,7 +9,7 @@ import pytest
 import transformers
 
 from spor_tasks import __version__
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest

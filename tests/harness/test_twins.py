@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.sample import Hidden, Orders, Sample, SampleSet, sides

@@ -10,9 +10,9 @@ from statistics import fmean
 import pytest
 import torch
 
-from spor_tasks.aspects.named import find
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import read_rows
+from spor_tasks.core.named import find
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.metrics.distinct import DISTINCT
 from spor_tasks.metrics.judges import judges

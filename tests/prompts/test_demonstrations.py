@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, SampleMaker, Triple
 from spor_tasks.prompts import demonstrations

@@ -6,8 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from spor_tasks.aspects import named
-from spor_tasks.core import folders
+from spor_tasks.core import folders, named
 from spor_tasks.prompts import demonstrations, kept
 
 

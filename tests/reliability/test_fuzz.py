@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spor_tasks import cli
-from spor_tasks.aspects import folder, named
+from spor_tasks.aspects import folder
 from spor_tasks.cli import evaluate
+from spor_tasks.core import named
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import write_manifest
 from spor_tasks.evaluation import checks, run

@@ -9,9 +9,9 @@ from huggingface_hub import parse_eval_result_entries
 from jsonschema import Draft7Validator, Draft202012Validator
 
 from spor_tasks import report
-from spor_tasks.aspects.named import benchmark
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import MANIFEST
+from spor_tasks.core.named import benchmark
 from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.likelihood import Likelihood

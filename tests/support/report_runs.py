@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.aspects.named import benchmark
+from spor_tasks.core.named import benchmark
 from spor_tasks.core.sample import SetName
 from tests.support.result_files import distinct, rows_of, write_rows
 

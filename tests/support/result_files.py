@@ -11,10 +11,10 @@ from itertools import repeat
 import msgspec
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.aspects.named import benchmark
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.folders import read_manifest
+from spor_tasks.core.named import benchmark
 from spor_tasks.core.sample import Sample, SetName, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.scores import score_info, score_of

@@ -3,8 +3,8 @@
 import random
 from functools import cache
 
-from spor_tasks.aspects.named import benchmark
 from spor_tasks.core.digests import digest
+from spor_tasks.core.named import benchmark
 from spor_tasks.core.sample import SetName
 from tests.support import report_runs
 from tests.support.result_files import edited, rows_of, write_rows

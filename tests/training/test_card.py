@@ -5,7 +5,7 @@ import yaml
 from msgspec.structs import replace as changed
 from transformers import AutoTokenizer
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.harness import task_files
 from spor_tasks.results.facts import BaseModel, TrainedOn
 from tests.conftest import REPOSITORY

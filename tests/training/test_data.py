@@ -2,8 +2,8 @@
 
 from typing import get_args
 
-from spor_tasks.aspects import named
 from spor_tasks.aspects.request import Request, answer
+from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt

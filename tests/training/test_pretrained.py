@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.weights import digest_weights

@@ -11,7 +11,7 @@ from hashlib import sha256
 import pytest
 
 from spor_tasks import twins
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Contrast, Hidden, Orders, SampleMaker, Triple, sides

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from filelock import FileLock, Timeout
 
 from spor_tasks import __version__
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import read_manifest

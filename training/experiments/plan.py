@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic.dataclasses import dataclass
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from spor_tasks.aspects import build, named
+from spor_tasks.aspects import build
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.spor import released, strict, twins
+from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.sample import SetName, Sets
 from spor_tasks.corpora import sources

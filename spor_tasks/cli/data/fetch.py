@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Fetch the files; print how many were fetched, and the licences."""
-    from spor_tasks.aspects import named
+    from spor_tasks.core import named
     from spor_tasks.corpora.sources import LICENCES, SOURCES
 
     sources = [source for source in SOURCES if options.corpus in source.corpora]

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from spor_tasks.aspects import named
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
+from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import SetName

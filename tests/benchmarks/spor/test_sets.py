@@ -11,13 +11,13 @@ from types import NoneType
 
 import pytest
 
-from spor_tasks.aspects import check, named, productivity
+from spor_tasks.aspects import check, productivity
 from spor_tasks.aspects.order_invariance import shown_twice, with_an_order
 from spor_tasks.aspects.rule_learnability import hide_entities
 from spor_tasks.benchmarks.spor import released as published
 from spor_tasks.benchmarks.spor import shipped
 from spor_tasks.benchmarks.spor.benchmark import SPOR
-from spor_tasks.core import codec, files
+from spor_tasks.core import codec, files, named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
 from spor_tasks.core.sample import AttributeValue, Hidden, Orders, SampleMaker, SetName

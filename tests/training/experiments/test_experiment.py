@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.aspects import named
+from spor_tasks.core import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
