@@ -59,7 +59,13 @@ def _filled(
 ) -> Iterator[Grid]:
     """Yield a table for each layout that has rows."""
     for layout in layouts:
-        own = [row for row in rows if _takes(layout, row)]
+        own = []
+        for row in rows:
+            name, group = row.spec.score(row.metric)
+            is_of_part = not layout.parts or (row.part or "") in layout.parts
+            is_of_score = not layout.scores or name in layout.scores
+            if is_of_part and is_of_score and (not layout.groups or group in layout.groups):
+                own.append(row)
         taken = {id(row) for row in own}
         rows = [row for row in rows if id(row) not in taken]
         own = [row for row in own if layout.published or row.kind != "published"]
@@ -91,15 +97,6 @@ def _ordered(layout: Layout, rows: Sequence[Comparison]) -> Sequence[Comparison]
         return part, first[row.spec.score(row.metric).name], at
 
     return sorted(rows, key=place)
-
-
-def _takes(layout: Layout, row: Comparison) -> bool:
-    name, group = row.spec.score(row.metric)
-    return (
-        (not layout.parts or (row.part or "") in layout.parts)
-        and (not layout.scores or name in layout.scores)
-        and (not layout.groups or group in layout.groups)
-    )
 
 
 def _header(layout: Layout, row: Comparison) -> str:
@@ -368,25 +365,17 @@ def detectable_text(rows: Sequence[Comparison]) -> str:
             smallest[row.metric][runs] = row.difference.detectable
     texts = []
     for metric, by_runs in smallest.items():
-        shown = (
-            f"{_detectable(scores[metric], difference)}{_of_runs(runs) if len(by_runs) > 1 else ''}"
-            for runs, difference in sorted(by_runs.items())
-        )
-        texts.append(f"{scores[metric].label} {', '.join(shown)}")
+        score, shown = scores[metric], []
+        for runs, difference in sorted(by_runs.items()):
+            text = f"{difference:.2f}" if score.is_signed else f"{difference:.1f}"
+            if difference > (largest := score.high - score.low):  # that the score can have
+                text = f"over {largest:g}"
+            numbers = " and ".join(map(str, dict.fromkeys(runs)))
+            of_runs = f" ({numbers} run{'' if numbers == '1' else 's'})"
+            shown.append(text + of_runs if len(by_runs) > 1 else text)
+        texts.append(f"{score.label} {', '.join(shown)}")
     found = f"estimated smallest difference found with 80 % power: {' · '.join(texts)}"
     return found if texts else ""
-
-
-def _of_runs(runs: Sequence[int]) -> str:
-    numbers = " and ".join(map(str, dict.fromkeys(runs)))
-    return f" ({numbers} run{'' if numbers == '1' else 's'})"
-
-
-def _detectable(score: ScoreFacts, difference: float) -> str:
-    """Return a difference, or that it is beyond the largest one that the score can have."""
-    if difference > (largest := score.high - score.low):
-        return f"over {largest:g}"
-    return f"{difference:.2f}" if score.is_signed else f"{difference:.1f}"
 
 
 def _counts(rows: Iterable[Comparison]) -> str:
@@ -406,9 +395,9 @@ def _missing(reason: str | None, notes: Notes) -> Number:
 
 
 def _cell(cell: Cell, score: ScoreFacts, notes: Notes) -> Number:
+    """Return a mean with its interval, and the number of samples where they are some only."""
     if cell.mean is None:
         return _missing(joined(": ", cell.reason, cell.command), notes)
-    # the number of samples is said where they are some only
     ends = {min(cell.counts), max(cell.counts)} if cell.counts else set()
     counted = " to ".join(f"{n:,}" for n in sorted(ends))
     return Number(
