@@ -196,6 +196,16 @@ def test_an_adapter_serves_every_task_with_its_arm(adapter, checkpoint):
         load(MINI, **arguments)
 
 
+def test_equal_metadata_have_one_plan_while_no_file_changes(adapter, checkpoint):
+    (file,) = task_files.expand([MINI])
+    metadata = {**file.metadata, "pretrained": str(checkpoint()), "peft": str(adapter)}
+    first = plan.resolve(plan.read(metadata))
+    assert plan.resolve(plan.read({**metadata, "config_source": "elsewhere"})) is first
+    assert plan.resolve(plan.read({**metadata, "limit_evenly": True})) is not first
+    (adapter / "README.md").write_text("Another file.", "utf-8")
+    assert plan.resolve(plan.read(metadata)) is not first
+
+
 def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(adapter, checkpoint, caplog):
     (adapter / "spor.json").unlink()
     with caplog.at_level(logging.WARNING, logger="spor_tasks"):

@@ -178,6 +178,7 @@ def test_a_held_out_reference_is_the_ceiling_and_no_score_is_against_it(tmp_path
     for baseline in ("reference", "copy-input"):
         settings = {"folder": tmp_path / baseline, "held_out": baseline == "copy-input"}
         (result,) = baseline_run.run(baseline, [TASK], outputs=out, limit=30, **settings)
+        assert result.log.baseline == baseline
         rows = [row for _, row in read_rows(out)]
         assert [row["texts"] for row in rows] == [[*each.references[1:]] for each in several]
         if baseline == "reference":
