@@ -39,9 +39,8 @@ class Totals(ABC):
     def statistics(self, values: Sequence[Value]) -> Numbers:
         """Return the statistics of each value, of shape (values, k); no verdict is a row of NaN.
 
-        ``k`` is 1 or more. Two systems are tested by exchanging their statistics of the same
-        outputs, column by column. So a column means the same for both; the last ones may be missing
-        where they would hold zeros only.
+        ``k`` is 1 or more. Two systems are tested by exchanging their totals of the same outputs,
+        column by column, as :meth:`common` gives them.
 
         Raises:
             TypeError, ValueError: a value is not one of such a score.
@@ -54,6 +53,14 @@ class Totals(ABC):
     def joined(self, parts: Sequence[Numbers]) -> Numbers:
         """Return the statistics of the outputs of several splits together."""
         return np.concatenate(parts)
+
+    def common(self, systems: Sequence[Numbers]) -> Numbers:
+        """Return totals of the same outputs with the same columns for each of several systems.
+
+        A row of a system is the totals of some outputs, which all systems have a verdict on.
+        """
+        width = max(each.shape[1] for each in systems)
+        return np.stack([_widened(each, width) for each in systems])
 
     def sizes(self, statistics: Numbers) -> Numbers:
         """Return how much each output counts in the score, to a factor; here all count alike."""
@@ -100,6 +107,11 @@ def added(statistics: Numbers) -> Numbers:
         column = rows[:, number]
         totals[number] = math.fsum(column[column != 0].tolist())
     return totals
+
+
+def _widened(statistics: Numbers, width: int) -> Numbers:
+    """Return the statistics with columns of zeros after their own, so many in all."""
+    return np.pad(statistics, ((0, 0), (0, width - statistics.shape[1])))
 
 
 def as_rows(values: Sequence[Value], width: int) -> Numbers:
@@ -180,6 +192,11 @@ class Less(Totals):
         first, second = np.split(totals, 2, axis=-1)
         return self._first.score(first) - self._second.score(second)
 
+    def common(self, systems: Sequence[Numbers]) -> Numbers:  # noqa: D102 - as declared
+        halves = [half for each in systems for half in np.split(each, 2, axis=1)]
+        both = super().common(halves)
+        return np.concatenate([both[::2], both[1::2]], axis=2)
+
     def sizes(self, statistics: Numbers) -> Numbers:  # noqa: D102 - as declared
         halves = np.split(statistics, 2, axis=1)
         first, second = self._first.sizes(halves[0]), self._second.sizes(halves[1])
@@ -259,6 +276,21 @@ class GapOfSame(Totals):
         joined: Numbers = np.concatenate(rows)
         joined[~np.concatenate([has_verdict(part) for part in parts])] = np.nan
         return joined
+
+    def common(self, systems: Sequence[Numbers]) -> Numbers:
+        """Return totals of the same outputs with the same columns for each of several systems.
+
+        Logs may name a thing otherwise, and other outputs may be asked for other things. So the
+        order of things is that of the numbers of these outputs that are asked for them.
+        """
+        found = []
+        for totals in systems:
+            things = np.ascontiguousarray(totals.T).reshape(-1, 4, len(totals))
+            counts = things[:, 1::2]
+            present = np.flatnonzero(counts.any(axis=(1, 2)))
+            order = sorted(present, key=lambda thing: counts[thing].tobytes())
+            found.append(things[order].reshape(-1, len(totals)).T)
+        return super().common(found)
 
     @staticmethod
     def _compared(totals: Numbers) -> tuple[Numbers, Numbers, Numbers]:

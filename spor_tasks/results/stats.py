@@ -512,9 +512,8 @@ def _effects(
             _by_cluster(column.statistics[some], clusters[some], count)
             for column in columns.values()
         ]
-        width = max(each.shape[1] for each in sums)
-        parts = np.stack([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in sums])
         totals = of_pairs[0][0].totals
+        parts = totals.common(sums)
         weights = _weights(totals, parts)
         if weights is not None:
             starts = [len(rows) + places[id(column)] for pair in of_pairs for column in pair]

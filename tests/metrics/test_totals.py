@@ -18,7 +18,12 @@ from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.tally import Column, Tally
 from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, RATIO, Answers
-from spor_tasks.results.stats import _weights, clusters_of, difference
+from spor_tasks.results.stats import (
+    _weights,
+    clusters_of,
+    difference,
+    randomization_p_values,
+)
 from tests.support.scores import interval
 
 TAUS = [(2, 0.1), (2, 0.7), (2, -0.4), (2, 0.2), (3, 1.0), (3, -1.0), (3, 1 / 3)]
@@ -214,3 +219,48 @@ def test_a_half_of_one_combination_has_no_interval_and_damaged_values_are_refuse
             GAP_OF_SAME.statistics([answers(0, a=100.0), value])
     with pytest.raises(ValueError, match="two numbers for each question"):
         GAP_OF_SAME.statistics([(0.0, 1.0)])
+
+
+def _p(first, second):
+    (p,) = randomization_p_values([(first, second)], np.arange(len(first.statistics)), seed=1)
+    return p
+
+
+def test_systems_are_tested_on_the_same_things_asked():
+    """One of two may lack all outputs that are asked for a thing, or have an older log."""
+    rng = random.Random(0)
+    asked = [(n % 2, "ab"[n % 4 > 1] if n > 9 else "0", "yz"[n % 3 > 1]) for n in range(60)]
+    new, old = [], []
+    for right in (0.8, 0.4):
+        verdicts = [[100.0 * (rng.random() < right) for _ in "12"] for _ in asked]
+        new.append(
+            [
+                Answers((kind,), {f"b {one}": of_one, f"a {two}": of_two})
+                for (kind, one, two), (of_one, of_two) in zip(asked, verdicts, strict=True)
+            ]
+        )
+        old.append(
+            [
+                (float(kind), 99.0 - ord(one), of_one, float(ord(two)), of_two)
+                for (kind, one, two), (of_one, of_two) in zip(asked, verdicts, strict=True)
+            ]
+        )
+    lacking = [None] * 10 + new[1][10:]
+    columns = [Column.of(values, GAP_OF_SAME) for values in (*new, *old, lacking)]
+    of_common = [Column.of([None] * 10 + values[10:], GAP_OF_SAME) for values in new]
+    assert _p(columns[0], columns[4]) == pytest.approx(_p(*of_common))
+    assert _p(columns[0], columns[3]) == pytest.approx(_p(columns[0], columns[1]))
+    assert _p(columns[0], columns[2]) == 1
+
+
+def test_the_halves_of_a_gap_are_exchanged_whatever_groups_a_system_has():
+    rng = random.Random(0)
+    few, many = ([(2 + n % sizes, rng.random()) for n in range(40)] for sizes in (3, 5))
+    first, second = (
+        Column.of(values, GROUP_MEANS).less(Column.of(values[::-1], GROUP_MEANS))
+        for values in (few, many)
+    )
+    wider = Column.of([*few, (9, 1.0)], GROUP_MEANS).take(np.arange(40))
+    same = wider.less(Column.of(few[::-1], GROUP_MEANS))
+    assert _p(first, second) == pytest.approx(_p(same, second))
+    assert _p(first, same) == 1
