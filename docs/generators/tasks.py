@@ -68,7 +68,7 @@ def tasks(specs: Sequence[TaskSpec]) -> Iterator[str]:
         grouped[pattern(spec)][spec.name.corpus] = spec
     numbers, seen = counts(), set[str]()
     for name, group in grouped.items():
-        asks = re.findall(r"\S.*?[.?](?= |$)", next(iter(group.values())).question)
+        asks = re.findall(r"\S.*?[.?](?= |$)", next(iter(group.values())).asking.question)
         new = [each for each in asks if each not in seen] if asks[:1] and asks[0] in seen else asks
         seen.update(asks)
         found = (f"{numbers[group[each].task]:,}" if each in group else "" for each in corpora)

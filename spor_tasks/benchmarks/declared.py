@@ -212,11 +212,13 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> T
     corpus = table.corpora.get(name.corpus, name.corpus)
     titles = [table.aspects[name.aspect], corpus] if aspect else [corpus]
     protocol = None if is_default else name.protocol
+    own_part = None if aspect else name.part
     question = table.asks.get(f"{name.aspect}_{name.part}") or table.asks.get(name.aspect)
     computed = {
         "benchmark": benchmark,
         "name": name,
         "task": "_".join(filter(None, [*aspect, name.corpus, name.part, protocol])),
+        "family": "_".join(filter(None, [*aspect, "{corpus}", own_part, protocol])),
         "title": f"{': '.join(titles)}, {name.protocol} sets",
         "part_title": name.part,
         "question": " ".join(filter(None, [question, table.asks.get(name.protocol)])),

@@ -143,7 +143,8 @@ def print_list(options: argparse.Namespace) -> None:
             if sets.icl_arm:
                 words.append(f"shown {sets.icl_arm}")
             if sets.decoding:
-                words.append(f"{sets.decoding.removeprefix('beam')} beams")
+                spec = sets.found.find(sets.name)
+                words.append(f"{spec.asking.decodings[sets.decoding]} beams")
             lines.append((file.name, ", ".join(dict.fromkeys(word for word in words if word))))
         print(columns(lines, gap="  "))
         return
@@ -166,8 +167,7 @@ def _names(specs: "Sequence[TaskSpec]") -> "Iterator[list[str]]":
     for spec in specs:
         name = spec.name
         has_parts = name.part is not None and name.aspect != spec.benchmark
-        task = spec.task.replace(f"_{name.part}", "", 1) if has_parts else spec.task
-        lines[task.replace(name.corpus, "…", 1)][name.corpus].append(
+        lines[spec.release.family.format(corpus="…")][name.corpus].append(
             str(name.part) if has_parts else "yes"
         )
     for spec in specs:
@@ -193,10 +193,11 @@ def print_task(options: argparse.Namespace) -> None:
     untuned = (
         " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.asking.in_context else None
     )
-    decoding = f"with {sets.decoding.removeprefix('beam')} beams" if sets.decoding else "greedily"
+    beams = spec.asking.decodings.get(sets.decoding or "")
+    decoding = f"with {beams} beams" if beams else "greedily"
     about = {
         "sets": f"{spec.title}, {spec.part_title}" if spec.part_title else spec.title,
-        "asks": spec.question,
+        "asks": spec.asking.question,
         "arms": " and ".join(spec.arms),
         "shows": shown and f"at most {shots} demonstrations of {shown}",
         "model": "any" if shown else "tuned on the training set of an arm",

@@ -1,7 +1,7 @@
 """The declaration of a benchmark's sets, and the interface to load them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from spor_tasks.core.layouts import Layout
@@ -58,10 +58,12 @@ class Judging:
 class Asking:
     """How the tasks of some sets ask a model."""
 
+    question: str = ""
+    """The question of the task, in a sentence or two."""
     template: str = "_base"
     """The file that a task file includes."""
-    decodings: tuple[str, ...] = ()
-    """The other ways to decode that have tasks."""
+    decodings: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """The other ways to decode that have tasks, with their numbers of beams."""
     in_context: bool = True
     """Whether each arm has a task with demonstrations."""
     shots: int = 8
@@ -74,6 +76,8 @@ class Release:
 
     version: float = 1.0
     """The version of the tasks."""
+    family: str = "{corpus}"
+    """The name that tasks share whatever their corpus, and whatever their part of an aspect."""
     tags: tuple[str, ...] = ()
     """The names that stand for the greedy task and others.
 
@@ -110,8 +114,8 @@ class TaskSpec:
     title: str
     """The sets in the words of a reader, without their part."""
     part_title: str | None = None
-    question: str = ""
-    """The question of the task, in a sentence or two."""
+    facets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The meaning of the name's protocol and part, by keys of the benchmark, such as N."""
     arms: tuple[str, ...] = ()
     """The names of the training sets; empty if there are none."""
     trained_on: SetName

@@ -66,7 +66,7 @@ def _task(
     if arm and spec.release.is_default and spec.name.aspect != spec.benchmark:
         tags = (f"{spec.benchmark}_{spec.name.corpus}_icl",)
         if spec.name.part is not None:
-            tags += (f"{spec.task.removesuffix(f'_{spec.name.part}')}_icl_{arm}",)
+            tags += (f"{spec.release.family.format(corpus=spec.name.corpus)}_icl_{arm}",)
     task = {
         "include": included if decoding else included[0],
         "task": spec.task_name(arm, decoding),

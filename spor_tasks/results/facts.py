@@ -259,7 +259,7 @@ class Declared:
             gaps=tuple(KeyGap(*map(str, gap)) for gap in own.gaps),
             sets=SetFacts(
                 part_title=spec.part_title,
-                decodings=spec.asking.decodings,
+                decodings=tuple(spec.asking.decodings),
                 in_context=spec.asking.in_context,
                 split_of=spec.splitting.whole,
                 is_pooled=spec.splitting.is_pooled,

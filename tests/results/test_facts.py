@@ -52,7 +52,7 @@ def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark):
     for name in ("benchmark", "name", "task", "title", "arms"):
         assert getattr(found, name) == getattr(spec, name)
     sets, split = found.sets, spec.splitting
-    assert (found.headline, sets.decodings) == (spec.judging.headline, spec.asking.decodings)
+    assert (found.headline, sets.decodings) == (spec.judging.headline, tuple(spec.asking.decodings))
     assert (sets.part_title, sets.split_of) == (spec.part_title, split.whole)
     assert (sets.is_pooled, sets.is_fixed) == (split.is_pooled, spec.release.is_fixed)
     assert sets.in_context == spec.asking.in_context

@@ -60,12 +60,14 @@ def spec_of(name: SetName) -> TaskSpec:
     task = name._replace(protocol=protocol, part=None)
     is_shipped, is_mini = name.corpus in SHIPPED, name.corpus == MINI
     title = MINI if is_mini else f"{TITLE} {reader.FOLDERS.get(name.corpus, name.corpus)}"
+    family = f"{'' if is_mini else f'{BENCHMARK}_'}{{corpus}}_{protocol}"
     tags = [f"{BENCHMARK}_{protocol if is_shipped else name.corpus}"]
     spec = declared.spec(
         BENCHMARK,
         name,
         judging="whole" if protocol == "original" else "divided",
-        task=f"{MINI if is_mini else f'{BENCHMARK}_{name.corpus}'}_{protocol}",
+        task=family.format(corpus=name.corpus),
+        family=family,
         title=f"{title}, {_MODES.get(protocol, protocol)}{' as published' if source else ''}",
         part_title=" ".join(filter(None, [source, "split", name.part])) if name != task else None,
         is_pooled=True,

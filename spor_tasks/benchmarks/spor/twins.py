@@ -44,7 +44,6 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
             name=spec.name._replace(protocol=PROTOCOL),
             task=f"{spec.task}_{PROTOCOL}",
             title=f"{spec.title}, and twins",
-            question=f"{spec.question} {_QUESTION}",
             judging=replace(
                 own,
                 scores=(*own.scores, *(score._replace(group=TWINS) for score in own.scores)),
@@ -54,12 +53,14 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
             ),
             asking=replace(
                 spec.asking,
-                decodings=(),
+                question=f"{spec.asking.question} {_QUESTION}",
+                decodings={},
                 in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
             ),
             release=replace(
                 spec.release,
                 is_default=False,
+                family=f"{spec.release.family}_{PROTOCOL}",
                 version=round(_VERSIONS.get(spec.name.corpus, 1.0) + version - 2.0, 1),
                 tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
             ),
