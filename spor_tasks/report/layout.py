@@ -241,7 +241,7 @@ def _names(rows: Iterable[Comparison]) -> Iterator[tuple[str, Callable[[Comparis
     """Yield the column of models, and that of prompts where models were prompted differently."""
     prompts = {row.prompt for row in rows if row.prompt}
     if len(prompts) > 1:
-        yield "model", attrgetter("name_beside_prompt")
+        yield "model", lambda row: row.named(row.differs._replace(prompted=None))
         yield "prompt", attrgetter("prompt")
     else:
         yield "model", attrgetter("name")

@@ -151,7 +151,8 @@ def rank(report: Report) -> Leaderboard:
         for rows, test in zip(tested, facts, strict=True):
             if entries := _entries(rows):
                 ranked = _ranked(entries, rows[0].metric, report.logged)
-                boards.append(Board(row=rows[0], entries=ranked, apart=in_words(test, differing)))
+                apart = in_words({key: test[key] for key in differing})
+                boards.append(Board(row=rows[0], entries=ranked, apart=apart))
         for (first, former), (second, latter) in pairwise(
             (test, rows[0]) for test, rows in zip(facts, tested, strict=True)
         ):
@@ -184,7 +185,8 @@ def _entries(rows: Iterable[Comparison]) -> list[RankedSystem]:
             arm = row.spec.arms[0]
             systems[row.name, arm] = RankedSystem(row.name, arm, row.arms[0])
         if row.as_is.values:  # it occurs in the rows of all its adapters
-            systems[row.name_as_is, None] = RankedSystem(row.name_as_is, None, row.as_is)
+            name = row.named(row.differs._replace(trained=None, merged=None))
+            systems[name, None] = RankedSystem(name, None, row.as_is)
     return sorted(
         systems.values(), key=lambda entry: (-(entry.cell.mean or 0), entry.model, entry.arm or "")
     )

@@ -15,10 +15,10 @@ import numpy as np
 from spor_tasks.results import stats
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import AllLogged, same_samples
-from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.rows import Cell, Comparison, Differs, Size
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
-from spor_tasks.results.systems import Agreed, merged_facts, named_rows, separations, systems_of
+from spor_tasks.results.systems import Agreed, apart, merged_facts, separations, systems_of
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""
@@ -241,10 +241,10 @@ def comparisons(
     for _, group in sorted(groups.items()):
         systems = systems_of(group, merged)
         problems += separations(systems)
-        for system, row in zip(systems, named_rows(systems, merged), strict=True):
+        for system, differs in zip(systems, apart(systems, merged), strict=True):
             arms, conflicts = _by_arm(system, merged)
             problems += conflicts
-            rows += _rows(row, system, arms, tasks, logged)
+            rows += _rows(system, differs, arms, tasks, logged)
     return _tested(rows, logged), tuple(dict.fromkeys(problems))
 
 
@@ -299,20 +299,20 @@ def _by_arm(results: Sequence[Run], merged: frozenset[str]) -> tuple[_Arms, tupl
 
 
 def _rows(
-    row: Comparison,
     results: Sequence[Run],
+    differs: Differs,
     arms: _Arms,
     tasks: Container[str],
     logged: AllLogged,
 ) -> Iterator[Comparison]:
     """Yield the row of each score that the results have; without any, that of the main one."""
-    spec = row.spec
+    first, n = results[0], max(result.n for result in results)
+    spec = first.spec
     main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
         cells = tuple(
-            _cell(arms[arm], metric, arm, _command(results[0], arm, tasks), logged)
-            for arm in spec.arms
+            _cell(arms[arm], metric, arm, _command(first, arm, tasks), logged) for arm in spec.arms
         )
         command = f"spor eval --tasks {spec.task}"
         as_is = _cell(arms[None], metric, "the model as it is", command, logged)
@@ -320,28 +320,36 @@ def _rows(
         samples = same_samples(logged, counted)
         difference = None
         if len(cells) == 2 and all(cell.values for cell in cells) and metric in compared:
-            first, second = cells
-            difference = estimate(logged, metric, first.runs, second.runs)
-            notes = [] if first.trained_seeds == second.trained_seeds else [_UNPAIRED]
-            is_trained = bool(first.trained_seeds or second.trained_seeds)
-            if is_trained and 1 in {len(first.values), len(second.values)}:
+            one, other = cells
+            difference = estimate(logged, metric, one.runs, other.runs)
+            notes = [] if one.trained_seeds == other.trained_seeds else [_UNPAIRED]
+            is_trained = bool(one.trained_seeds or other.trained_seeds)
+            if is_trained and 1 in {len(one.values), len(other.values)}:
                 notes.append(_ONE_SEED)
             if difference is None:
-                value = statistics.fmean(first.values) - statistics.fmean(second.values)
-                over_seeds = _over_seeds(spec.scores[metric], first.values, second.values)
+                value = statistics.fmean(one.values) - statistics.fmean(other.values)
+                over_seeds = _over_seeds(spec.scores[metric], one.values, other.values)
                 difference = Estimate(value, over_seeds)
-            elif (n := difference.n or 0) < row.n:
-                notes.append(f"on the {n:,} of {row.n:,} samples that every run has a verdict on")
+            elif (judged := difference.n or 0) < n:
+                notes.append(f"on the {judged:,} of {n:,} samples that every run has a verdict on")
             difference = replace(difference, notes=(*difference.notes, *notes))
-        yield replace(
-            row,
+        yield Comparison(
+            spec=spec,
+            variant=first.variant,
+            task=first.comparison,
+            model=first.model,
             metric=metric,
+            size=Size(
+                n,
+                first.documents,
+                clusters=len(np.unique(samples[0].clusters)) if samples else None,
+                splits=max(len(result.splits) for result in results),
+            ),
             arms=cells,
             as_is=as_is,
             difference=difference,
-            size=row.size._replace(
-                clusters=len(np.unique(samples[0].clusters)) if samples else None
-            ),
+            differs=differs,
+            signature=first.signature,
         )
 
 

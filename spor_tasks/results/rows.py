@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spor_tasks.results.facts import Declared, ScoreFacts
@@ -61,8 +61,7 @@ class Size(NamedTuple):
     """The splits that are put together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Differs:
+class Differs(NamedTuple):
     """How a row differs from the model's other rows of the task; None where it does not."""
 
     prompted: str | None = None
@@ -75,8 +74,7 @@ class Differs:
     @property
     def text(self) -> str | None:
         """All of that; None where there is nothing."""
-        facts = (self.prompted, self.evaluated, self.trained, self.merged)
-        return "; ".join(fact for fact in facts if fact) or None
+        return "; ".join(filter(None, self)) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +95,7 @@ class Comparison:
     """The first of two arms' score less the second's: below zero where generalization costs."""
     kind: str = "run"
     """``run``, ``published`` (the paper's) or ``floor`` (which needs no model)."""
-    differs: Differs = Differs()
+    differs: Differs = field(default_factory=Differs)
     signature: Mapping[str, str] = field(default_factory=dict)
     """That of the results."""
 
@@ -139,17 +137,11 @@ class Comparison:
     @property
     def name(self) -> str:
         """The model, and how this row differs from its other rows."""
-        return f"{self.model} ({self.apart})" if self.apart else self.model
+        return self.named(self.differs)
 
-    @property
-    def name_as_is(self) -> str:
-        """The model without adapters, which may also have several rows."""
-        return replace(self, differs=replace(self.differs, trained=None, merged=None)).name
-
-    @property
-    def name_beside_prompt(self) -> str:
-        """The name where a column says how the model was prompted."""
-        return replace(self, differs=replace(self.differs, prompted=None)).name
+    def named(self, differs: Differs) -> str:
+        """Return the model, and these differences from its other rows."""
+        return f"{self.model} ({differs.text})" if differs.text else self.model
 
     @property
     def prompt(self) -> str:

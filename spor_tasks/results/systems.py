@@ -5,10 +5,9 @@ A system is a model that was trained and evaluated in one way, with runs of each
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.results.rows import PROMPT_FACTS, Comparison, Differs, Size
+from spor_tasks.results.rows import PROMPT_FACTS, Differs, prompt_in_words
 from spor_tasks.results.runs import Problem, Run
 
 _MOST_WORDS = 32
@@ -111,63 +110,63 @@ def _stated(result: Run, key: str) -> str | None:
     return result.facts.get(key, _LEFT_OUT.get(key))
 
 
-def named_rows(systems: Systems, merged: Iterable[str]) -> list[Comparison]:
-    """Return a row for each system, with its facts in which the model's rows differ."""
-    keys = differing([system[0] for system in systems])
-    rows: list[Comparison] = []
+def apart(systems: Systems, merged: Iterable[str]) -> list[Differs]:
+    """Return how each row of a model differs from the others, in the fewest words that say it.
+
+    A prompt has words of its own. Its facts follow, and then all facts uncut, only where rows are
+    the same otherwise.
+    """
+    firsts = [first for first, *_ in systems]
+    keys = differing(firsts)
+    prompts = [prompt_in_words(first.signature) for first in firsts]
+    within = [_within(results, merged) for results in systems]
     in_short = [key for key in keys if key not in PROMPT_FACTS]
+    rows: list[Differs] = []
     for shown, whole in ((in_short, False), (keys, False), (keys, True)):
-        rows = [_row(system, shown, merged, whole=whole) for system in systems]
-        if len({row.prompt for row in rows}) > 1:
-            rows = [replace(row, differs=replace(row.differs, prompted=row.prompt)) for row in rows]
-        if len({(row.name, row.differs.merged) for row in rows}) == len(rows):
-            break  # otherwise only omitted facts differ
+        rows = [
+            Differs(
+                prompted=prompt if len({*prompts}) > 1 else None,
+                evaluated=in_words(
+                    {key: first.signature[key] for key in shown if key in first.signature},
+                    whole=whole,
+                ),
+                trained=in_words(_of_training(first, shown), whole=whole),
+                merged=differences,
+            )
+            for first, prompt, differences in zip(firsts, prompts, within, strict=True)
+        ]
+        if len({*rows}) == len(rows):
+            break
     return rows
 
 
-def _row(
-    results: Sequence[Run], keys: Sequence[str], merged: Iterable[str], *, whole: bool
-) -> Comparison:
-    first = results[0]
-    evaluated = [key for key in keys if key in first.signature]
-    trained = {
-        key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
+def _of_training(result: Run, keys: Iterable[str]) -> dict[str, str]:
+    """Return these facts of how a result was trained, also where it does not state them."""
+    return {
+        key: result.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
         for key in keys
-        if key not in first.signature
-        and first.training
-        and (key in first.training or not key.startswith(_OF_OBJECTIVE))
+        if key not in result.signature
+        and result.training
+        and (key in result.training or not key.startswith(_OF_OBJECTIVE))
     }
-    differences = []  # within the row, because a user merged them
+
+
+def _within(results: Sequence[Run], merged: Iterable[str]) -> str | None:
+    """Return in what the results of a row differ, because a user merged them."""
+    differences = []
     for key in sorted(merged):
         values = sorted({result.facts[key] for result in results if key in result.facts})
         if len(values) > 1:
-            differences.append(f"{key} {', '.join(_short(value) for value in values)}")
-    return Comparison(
-        spec=first.spec,
-        variant=first.variant,
-        task=first.comparison,
-        model=first.model,
-        metric="",
-        size=Size(
-            n=max(result.n for result in results),
-            documents=first.documents,
-            splits=max(len(result.splits) for result in results),
-        ),
-        differs=Differs(
-            evaluated=in_words(first.signature, evaluated, whole=whole),
-            trained=in_words(trained, [*trained], whole=whole),
-            merged=f"merged over {'; '.join(differences)}" if differences else None,
-        ),
-        signature=first.signature,
-    )
+            differences.append(f"{key} {', '.join(map(_short, values))}")
+    return f"merged over {'; '.join(differences)}" if differences else None
 
 
-def in_words(facts: Mapping[str, str], keys: Sequence[str], *, whole: bool = False) -> str | None:
-    """Return these facts in a few words, with digests cut short; None without keys.
+def in_words(facts: Mapping[str, str], *, whole: bool = False) -> str | None:
+    """Return facts in a few words, with digests cut short; None without any.
 
     ``whole`` leaves nothing out.
     """
-    texts = [f"{key} {facts[key]}" for key in keys]
+    texts = [f"{key} {value}" for key, value in facts.items()]
     if not whole:
         texts = [_short(text) for text in texts]
         if len(texts) > _MOST_FACTS:
