@@ -21,9 +21,19 @@ from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import over_groups
-from spor_tasks.metrics.tally import ScoreValue, Tally
-from spor_tasks.results import stats
-from spor_tasks.results.stats import Estimate, clusters_of, common, count_of
+from spor_tasks.metrics.tally import Column, ScoreValue, Tally
+from spor_tasks.metrics.totals import Numbers
+from spor_tasks.results.stats import (
+    Clusters,
+    Estimate,
+    Scale,
+    clusters_of,
+    common,
+    count_of,
+    difference,
+    estimate,
+    resampled_scores,
+)
 from spor_tasks.text import filters as known_filters
 
 _FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
@@ -124,21 +134,20 @@ def score(
     sha = digest(row.sample for row in rows)
     signed = _signed(sha, filters)
     scores: list[ScoreValue] = []
+    columns: list[tuple[Column, Clusters, Scale]] = []
     differences: dict[str, Estimate | None] = {}
     for metric, tally, theirs in zip(metrics, tallies, second, strict=True):
         for info in tally.infos:
             column, of = tally.column(info.name), clusters[tally.outputs(info.name)]
             scale = info.low, info.high
-            value = column.score(info.name, f"{metric.signature}|{signed}")
-            if intervals:
-                (judged,), of_judged = common([column], of)
-                estimate = stats.estimate([[judged]], of_judged, scale)
-                found = estimate.interval if estimate else None
-                value = replace(value, interval=(found.low, found.high) if found else None)
-            scores.append(value)
+            scores.append(column.score(info.name, f"{metric.signature}|{signed}"))
+            columns.append((column, of, scale))
             if theirs:
                 other = theirs.column(info.name)
-                differences[info.name] = stats.difference(column, other, of, scale)
+                differences[info.name] = difference(column, other, of, scale)
+    if intervals:
+        found = _intervals(columns)
+        scores = [replace(value, interval=ends) for value, ends in zip(scores, found, strict=True)]
     return Result(
         metric=name,
         corpus=corpus,
@@ -150,6 +159,24 @@ def score(
         left_out=sum(side.left_out for row in rows for side in sides(row.sample)),
         warnings=tuple(_apart(rows, metrics)),
     )
+
+
+def _intervals(
+    columns: Iterable[tuple[Column, Clusters, Scale]],
+) -> Iterator[tuple[float, float] | None]:
+    """Yield the interval of each score; those with verdicts on the same samples share one draw."""
+    judged = [(*common([column], of), scale) for column, of, scale in columns]
+    same: dict[bytes, list[Column]] = defaultdict(list)
+    for (column,), of, _ in judged:
+        same[of.tobytes()].append(column)
+    drawn: dict[bytes, Iterator[Numbers]] = {}
+    for (column,), of, scale in judged:
+        key = of.tobytes()
+        if len(of) and key not in drawn:
+            drawn[key] = iter(resampled_scores(same[key], of).T)
+        found = estimate([[column]], of, scale, [next(drawn[key])] if len(of) else None)
+        interval = found.interval if found else None
+        yield (interval.low, interval.high) if interval else None
 
 
 def _signed(sha256: str, filters: Sequence[str]) -> str:
