@@ -168,7 +168,7 @@ def test_losses_gradients_and_texts_are_those_of_the_published_model(kind):
 
 
 def word_tokenizer(words):
-    split = pre_tokenizers.SampleSet(Regex(r"<\|\w+\|>|\w+"), "removed", invert=True)
+    split = pre_tokenizers.Split(Regex(r"<\|\w+\|>|\w+"), "removed", invert=True)
     tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate(words)}))
     tokenizer.pre_tokenizer = split
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
