@@ -164,8 +164,8 @@ def _resolve(asked: _Asked) -> Plan:
     if split != of_set.name:
         pair = _read(of_set, split)
     if arm := _arm(pair, "baseline_arm", settings.baseline_arm):  # for a baseline that is trained
-        digest = set_digest(arm)
-        adapter = Adapter(arm=arm.name, arm_sha256=digest, prompt_style="causal")
+        of_arm = Adapter.of(arm.name, set_digest(arm))
+        adapter = msgspec.structs.replace(of_arm, prompt_style="causal")
     spec = of_set.found.find(split)
     return Plan(
         spec=spec,

@@ -139,7 +139,7 @@ def find_adapter(model: Checkpoint) -> Adapter | None:
         )
     adapter = _read(folder)
     if adapter is None or adapter.base_model is None:
-        return Adapter(adapter_sha256=digest_weights(folder) if folder else None)
+        return Adapter.of(sha256=digest_weights(folder) if folder else None)
     made_for = adapter.base_model
     # A base that is not on this machine is compared by its name.
     fits = made_for.sha256 == digest_weights(base) if base else made_for.path == model.pretrained

@@ -8,6 +8,7 @@ for a score that is no mean of its samples' values.
 import math
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -387,22 +388,31 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     sets: TrainedOn | None = None
-    arm: str | None = None
-    arm_sha256: str | None = None
+    arm: str | None
+    arm_sha256: str | None
     violations: list[str] | None = None
     """The requirements that the sets break."""
     pairs: int | None = None
     """How many pairs of the arm it was trained on."""
-    seed: int | None = None
+    seed: int | None
     prompt_style: str | None = None
-    base_model: BaseModel | None = None
-    adapter_sha256: str | None = None
+    base_model: BaseModel | None
+    adapter_sha256: str | None
     settings: dict[str, Any] | None = None
     """Those that all runs of a system share."""
     selection: dict[str, Any] | None = None
     """The choice of the epoch."""
     log: TrainingLog | None = None
     """In `spor.json` only."""
+
+    @classmethod
+    def of(
+        cls, arm: str | None = None, arm_sha256: str | None = None, sha256: str | None = None
+    ) -> Self:
+        """Return an adapter of which no more is known, or the training set of a baseline."""
+        return cls(
+            arm=arm, arm_sha256=arm_sha256, seed=None, base_model=None, adapter_sha256=sha256
+        )
 
     @classmethod
     def read(cls, manifest: Mapping[str, Any], where: Path) -> Self:
@@ -518,9 +528,10 @@ def upgrade(facts: Any) -> Any:
     declared = flat.get("declared")
     if isinstance(declared, dict) and isinstance(declared.get("scores"), dict):
         known: dict[str, Score | Gap] = {}
-        for keys in declared.get("gaps", ()):
-            gap = Gap(*(score_of(str(key)) for key in keys))
-            known[str(gap)] = gap
+        with suppress(ValueError, TypeError):  # damaged gaps are told of as part of the whole
+            for first, second in declared.get("gaps", ()):
+                gap = Gap(score_of(str(first)), score_of(str(second)))
+                known[str(gap)] = gap
         scores = {
             key: _score(known.get(key, score_of(key)), each)
             for key, each in declared["scores"].items()

@@ -62,7 +62,7 @@ def test_an_adapter_is_found_with_its_manifest(base, adapter, argument):
     assert find_adapter(arguments(moved, adapter)) == found
     (adapter / "spor.json").unlink()
     found = find_adapter(arguments(moved, adapter))
-    assert found == Adapter(adapter_sha256=digest_weights(adapter))
+    assert found == Adapter.of(sha256=digest_weights(adapter))
 
 
 def test_an_adapter_of_other_weights_is_refused(tmp_path, base, adapter):

@@ -65,6 +65,7 @@ FIELDS = {
     SPOR: ("declared", "spor_tasks", "packages", "prompt", "arms", "adapter"),
     (*SPOR, "declared"): ("benchmark", "scores"),
     (*SPOR, "prompt"): ("style",),
+    (*SPOR, "adapter"): ("arm", "arm_sha256", "seed", "adapter_sha256", "base_model"),
     (*SPOR, "adapter", "base_model"): ("path",),
 }
 REQUIRED = [(*place, name) for place, names in FIELDS.items() for name in names]

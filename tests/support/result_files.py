@@ -67,7 +67,7 @@ def result_content(
             base_model=BaseModel(path=model),
         )
     if arm == UNKNOWN_ARM:
-        adapter = Adapter(adapter_sha256="a" * 64)
+        adapter = Adapter.of(sha256="a" * 64)
     metrics = {"parent": parent} if scores is None else scores
     given = {"aspect": aspect, "corpus": "mini", "protocol": "strict", "part": part}
     given |= metadata or {}

@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
+from msgspec.structs import replace as changed
 
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
@@ -61,7 +62,7 @@ def run(spec, scores, *, model="base", seed=0, n=10):
         asked=Asked(spec.task, f"{spec.task} {spec.part_title or ''}".strip(), "", None),
         spec=Declared.of(spec),
         model=model,
-        adapter=None if seed is None else Adapter(arm="train", seed=seed, adapter_sha256="a" * 64),
+        adapter=None if seed is None else changed(Adapter.of("train", sha256="a" * 64), seed=seed),
         scores=scores,
         n=n,
         signature={"quantization": "None"},
