@@ -48,7 +48,7 @@ def build(
             says what it lacks.
     """
     part = part or DEFAULT_PARTS.get(aspect)
-    require_known(aspect, part)
+    threshold_of(aspect, part)
     rng = random.Random(seed)
     if aspect == "systematicity":
         pair = systematicity.build(corpus.samples, rng, restarts)
@@ -73,21 +73,22 @@ def build(
     return replace(pair, untested=(*pair.untested, *more))
 
 
-def require_known(aspect: str, part: str | None) -> None:
-    """Check that there is such an aspect and part.
+def threshold_of(aspect: str, part: str | None) -> int | None:
+    """Return the N of a part of productivity, None of any other aspect.
 
     Raises:
-        SplitError: there is not.
+        SplitError: there is no such aspect or part.
     """
     if aspect == "productivity":
-        productivity.threshold_of(part)
-    elif aspect not in ARMS or part not in PARTS.get(aspect, (None,)):
+        return productivity.threshold_of(part)
+    if aspect not in ARMS or part not in PARTS.get(aspect, (None,)):
         raise SplitError(
             f"unknown aspect or part {' '.join(filter(None, [aspect, part]))!r}",
             remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and "
             f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
             "aspects have no parts.",
         )
+    return None
 
 
 @cache  # the parts of a corpus are tried one after the other

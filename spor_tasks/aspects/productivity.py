@@ -22,17 +22,18 @@ from spor_tasks.core.sample import Sample, Sets
 
 
 def threshold_of(part: str | None) -> int:
-    """Return the N of a part such as ``n3``.
+    """Return the N of a part as it is typed, such as ``n3``.
 
     Raises:
         SplitError: the part is unknown.
     """
-    if part is None or not re.fullmatch(r"n[1-9][0-9]*", part):
+    typed = re.fullmatch(r"n([1-9][0-9]*)", part or "")
+    if typed is None:
         raise SplitError(
             f"productivity has no part {part!r}",
             remedy="Use n3 for the threshold 3, n4 for 4, and so on.",
         )
-    return int(part[1:])
+    return int(typed[1])
 
 
 Choose: TypeAlias = Callable[[UnitNumbers, Sequence[Sample], int, float], list[int]]

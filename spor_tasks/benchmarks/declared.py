@@ -227,6 +227,7 @@ def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> T
     }
     fields = computed | _judging(table, judging, name.corpus) | fields
     arms_of = {key: value or None for key, value in fields.get("trained_on", {}).items()}
+    fields["facets"] = kind.get("facets", {}) | fields.get("facets", {})
     tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
     fields["trained_on"] = SetName(**(name._asdict() | arms_of))
     fields["tags"] = [tag for tag in tags if tag != fields["task"]]

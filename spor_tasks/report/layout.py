@@ -210,7 +210,7 @@ def _floors(rows: Sequence[Comparison], part: str) -> Grid:
 
 
 def _part(row: Comparison, part: str) -> str:
-    return (row.spec.sets.part_title or "").removeprefix(f"{part} = ")
+    return row.spec.sets.facets.get(part, row.spec.sets.part_title or "")
 
 
 def _columns(

@@ -187,6 +187,8 @@ class SetFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     part_title: str | None = None
     """Names the part of the sets."""
+    facets: dict[str, str] = {}
+    """What the part and the protocol mean, by keys of the benchmark."""
     decodings: tuple[str, ...] = ()
     """The other ways to decode that have tasks."""
     in_context: bool = True
@@ -260,6 +262,7 @@ class Declared:
             gaps=tuple(KeyGap(*map(str, gap)) for gap in own.gaps),
             sets=SetFacts(
                 part_title=spec.part_title,
+                facets=dict(spec.facets),
                 decodings=tuple(spec.asking.decodings),
                 in_context=spec.asking.in_context,
                 split_of=spec.splitting.whole,
@@ -539,6 +542,8 @@ def upgrade(facts: Any) -> Any:
         found = re.search(r"\branker:([^|]+)", str(judges.get("sp")))
         ranker = {"sp": f"our programs of SP-Acc ranked by {found[1]}"} if found else {}
         sets = {key: declared[key] for key in SetFacts.__struct_fields__ if key in declared}
+        key, _, value = str(declared.get("part_title")).partition(" = ")
+        sets["facets"] = {key: value} if value else {}
         about = {"title": "", "captions": ranker}
         new["declared"] = declared | {"scores": scores, "sets": sets, "about": about}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})

@@ -5,9 +5,11 @@ The sets of one training set have its arm in common, so that one checkpoint answ
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
 from spor_tasks.core.sample import (
     Contrast,
@@ -24,9 +26,6 @@ from spor_tasks.corpora.logicnlg import reader
 from spor_tasks.corpora.logicnlg.linearize import Variant, in_variant
 from spor_tasks.text.filters import SEPARATOR
 
-_VARIANTS: dict[str, Variant] = {"spaced": "spaced", "full_table": "full_table"}
-"""The prompts of the protocols that do not have the published one."""
-
 
 class LogicNLG(DeclaredSets):
     """The registered benchmark ``logicnlg``."""
@@ -42,9 +41,9 @@ class LogicNLG(DeclaredSets):
 
     def read(self, name: SetName) -> Sets:
         """Return training set and test set, both with the prompts of the sets."""
-        is_coarse = (name.part or "").startswith("c2f")
-        variant = "coarse_to_fine" if is_coarse else _VARIANTS.get(name.protocol, "published")
-        test = _test(name)
+        spec = self.find(name)
+        variant = cast("Variant", spec.facets.get("input", "published"))
+        test = _test(spec)
         if name.protocol == "strict":
             test = map(_under_one_prompt, test)
         arm = SampleSet("train", _arm(name.corpus, variant))
@@ -57,10 +56,10 @@ LOGICNLG = LogicNLG()
 # --- Sets ---
 
 
-def _test(name: SetName) -> Iterable[Sample]:
-    is_paired = (name.part or "").endswith("adversarial")
-    is_challenge = name.protocol == "challenge"
-    if name.corpus != LogicNLG.name:
+def _test(spec: TaskSpec) -> Iterable[Sample]:
+    is_paired = spec.facets.get("test") == "pairs"
+    is_challenge = spec.name.protocol == "challenge"
+    if spec.name.corpus != LogicNLG.name:
         return LOGICNLG_MINI.part("pairs" if is_paired else "test")
     if is_paired:
         return reader.read_pairs("challenge" if is_challenge else "test")

@@ -14,9 +14,7 @@ from spor_tasks.corpora import sources
 
 
 def _spec(benchmark: str, name: SetName, **fields: Any) -> TaskSpec:
-    number = (name.part or "").removeprefix("n")
-    title = f"N = {number}" if name.aspect == "productivity" else name.part
-    return declared.spec(benchmark, name, arms=ARMS[name.aspect], part_title=title, **fields)
+    return declared.spec(benchmark, name, arms=ARMS[name.aspect], **fields)
 
 
 class Spor(DeclaredSets):
@@ -43,17 +41,18 @@ class Spor(DeclaredSets):
         if any(each.name == name for each in self.specs):
             return super().find(name)
         named.check_has_units(name.corpus)
-        build.require_known(name.aspect, name.part)
-        tags = ["spor_{corpus}", "spor_{aspect}_{corpus}"]
-        return _spec(self.name, name, is_default=True, is_fixed=False, tags=tags)
+        fields: dict[str, Any] = {"tags": ["spor_{corpus}", "spor_{aspect}_{corpus}"]}
+        if threshold := build.threshold_of(name.aspect, name.part):
+            fields |= {"part_title": f"N = {threshold}", "facets": {"N": str(threshold)}}
+        return _spec(self.name, name, is_default=True, is_fixed=False, **fields)
 
     def read(self, name: SetName) -> Sets:
         """Return shipped sets, not those of a corpus of one's own."""
-        super().find(name)
+        spec = super().find(name)
         default = "published" if name.corpus in released.CORPORA else "strict"
         if name.protocol == twins.PROTOCOL:
             return twins.of_pair(self.load(name._replace(protocol=default)))
-        return released.load(name) if name.protocol == "published" else strict.load(name)
+        return released.load(spec) if name.protocol == "published" else strict.load(spec)
 
 
 SPOR = Spor()

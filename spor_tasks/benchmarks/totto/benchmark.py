@@ -36,7 +36,7 @@ class ToTTo(DeclaredSets):
 
         The training set is changed as it is read: it may not fit in memory.
         """
-        variant = cast("TableInput", name.part or "subtable_metadata")
+        variant = cast("TableInput", self.find(name).facets["input"])
         change = partial(in_variant, variant=variant)
         train: Sequence[Sample] = tuple(map(change, TOTTO_MINI.part("train")))
         test = TOTTO_MINI.part("test")

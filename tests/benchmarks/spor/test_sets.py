@@ -45,12 +45,18 @@ RELEASE = {
 """A corpus and test set of ours, of which Match follows, as its role says."""
 
 
+def place_of(name):
+    """Return where a released set lies in the repository."""
+    kind, corpus, _ = name.split("_", maxsplit=2)
+    return f"dataset_{corpus}/{kind}/{name}/dataset.jsonl"
+
+
 @pytest.fixture
 def release(tmp_path, monkeypatch):
     """A folder with sets of ours but for Match; the commit is made to hold all of them."""
     manifest = {}
     for name, sample in RELEASE.items():
-        path, row = published.path(name), codec.to_row(sample)
+        path, row = place_of(name), codec.to_row(sample)
         role = "rebuilt" if name == MATCH else "needed"
         manifest[path] = sources.SourceFile(path, sources.blob_id(files.encode_row(row)), role)
         if name != MATCH:
@@ -61,14 +67,12 @@ def release(tmp_path, monkeypatch):
 
 
 def load():
-    return published.load(SetName("order_invariance", "e2e", "published", "cwio"))
+    return published.load(SPOR.find(SetName("order_invariance", "e2e", "published", "cwio")))
 
 
 def test_every_released_file_that_is_asked_for_is_in_the_manifest():
     asked = {
-        published.path(published.file_name(split, spec.name))
-        for spec in RELEASED
-        for split in (*spec.arms, "test")
+        published.dataset(split, spec).path for spec in RELEASED for split in (*spec.arms, "test")
     }
     assert len(asked) == 2 * (3 + 3 * 3 + 2 + 3 + 2)
     released = {path for path in sources.SPOR.files() if path.endswith("dataset.jsonl")}
@@ -89,7 +93,7 @@ def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt():
 
 def test_an_edited_set_is_refused_and_named(release):
     for name in (MATCH, "train_e2e_order-invariance_original"):
-        path = release / published.path(name)
+        path = release / place_of(name)
         files.write_rows(path, [codec.to_row(make(FACTS, ["A text."], name="Crow"))])
         with pytest.raises(CorpusError, match="not the published file") as caught:
             len(load().arms[1].samples)
@@ -99,7 +103,7 @@ def test_an_edited_set_is_refused_and_named(release):
 
 @pytest.mark.usefixtures("release")
 def test_what_is_rebuilt_must_be_the_released_file(monkeypatch):
-    path = published.path(MATCH)
+    path = place_of(MATCH)
     manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     with pytest.raises(CorpusError, match="expected the digest 0000") as caught:
@@ -111,10 +115,10 @@ def test_what_is_rebuilt_must_be_the_released_file(monkeypatch):
 @pytest.mark.parametrize("corpus", some(reversed(published.CORPORA), 1))
 def test_the_real_sets_have_their_own_digests(corpus):
     found = {  # parts share arms
-        published.path(published.file_name(split.name, spec.name)): split.samples
+        published.dataset(split.name, spec).path: split.samples
         for spec in RELEASED
         if spec.name.corpus == corpus
-        for split in published.load(spec.name).all
+        for split in published.load(spec).all
     }
     for path, samples in found.items():
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
@@ -144,7 +148,7 @@ def held_out_of(corpus, folder):
 
 def is_released(name, samples):
     content = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
-    return sources.blob_id(content) == sources.SPOR.files()[published.path(name)].blob
+    return sources.blob_id(content) == sources.SPOR.files()[place_of(name)].blob
 
 
 def rows_of(samples):
@@ -152,7 +156,7 @@ def rows_of(samples):
 
 
 def released_rows(folder, name):
-    return [row for _, row in files.read_rows(folder / published.path(name))]
+    return [row for _, row in files.read_rows(folder / place_of(name))]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +215,7 @@ def test_rule_learnability_is_rebuilt_but_for_the_drawn(data_dir):
     for field in (lambda row: row["name"], lambda row: dict(row["data"]).get("near")):
         assert set(map(field, theirs)) == set(map(field, ours))
     assert sum("near" not in dict(row["data"]) for row in theirs) == 82
-    path = published.path("test_e2e_rule-learnability").replace("dataset.jsonl", "")
+    path = place_of("test_e2e_rule-learnability").replace("dataset.jsonl", "")
     ((_, values),) = files.read_rows(data_dir / path / "possible_value.json")
     ours_by_name, theirs_by_name = (
         {name: {*each} for name, each in known.items()} for known in (POSSIBLE_VALUES, values)
