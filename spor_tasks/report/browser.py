@@ -93,11 +93,11 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     """
 
     def place(file: SampleFile) -> tuple[Any, ...]:
-        run = file.run
+        run, sets = file.run, file.run.spec.name
         arm = run.spec.arms.index(run.arm) if run.arm in run.spec.arms else -1
-        aspect = place_of(run.spec.benchmark, run.aspect)
+        aspect = place_of(run.spec.benchmark, sets.aspect)
         seed = -1 if run.seed is None else run.seed
-        return aspect, run.corpus, run.protocol, run.comparison, run.model, arm, seed, file.path
+        return aspect, sets.corpus, sets.protocol, run.comparison, run.model, arm, seed, file.path
 
     groups: dict[tuple[str, str], list[SampleFile]] = {}
     for file in sorted(files, key=place):

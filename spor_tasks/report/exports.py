@@ -184,8 +184,8 @@ def _entry(
     notes = [
         f"{row.score.title} of {full_title(row)}, version {signature['version']}",
         f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}" if adapters else ""),
-        f"seeds {', '.join(str(seed) for seed in cell.trained_seeds) or 'none'}",
-        f"95 % interval [{interval_text(cell.interval, row.score)}], n = {row.n}",
+        f"seeds {', '.join(str(seed) for seed in cell.seeds) or 'none'}",
+        f"95 % interval [{interval_text(cell.interval, row.score)}], n = {row.size.n}",
         *(signature[key] for key in ("generation", "backend", "dtype", "quantization")),
         *([row.apart] if row.apart else []),
         versions,

@@ -33,18 +33,18 @@ _ABOUT_FLOORS = (
 def fill(layouts: Sequence[Layout], rows: Sequence[Comparison]) -> Iterator[Grid]:
     """Yield the tables of a section, each score in the first table that takes it."""
     ours = [row for row in rows if row.kind != "published"]
-    parts = [*dict.fromkeys(row.part for row in ours)]
+    parts = [*dict.fromkeys(row.spec.name.part for row in ours)]
     apart = [layout for layout in layouts if layout.by_part == "apart"]
     together = [layout for layout in layouts if layout.by_part == "together"]
     for part in parts if apart else ():
-        of_part = [row for row in rows if row.part == part]
+        of_part = [row for row in rows if row.spec.name.part == part]
         yield from _filled(
-            apart, of_part, rows, full_title(next(r for r in ours if r.part == part))
+            apart, of_part, rows, full_title(next(r for r in ours if r.spec.name.part == part))
         )
     title = section_title(rows[0])
     if together or not layouts:
         yield from _filled(together or [Layout(order="given")], rows, rows, title)
-    several = {row.name for row in rows if row.kind == "published" and row.part}
+    several = {row.name for row in rows if row.kind == "published" and row.spec.name.part}
     compared = [row for row in rows if row.kind != "published" or row.name in several]
     for layout in layouts if len(parts) > 1 else ():
         if layout.by_part == "compared":
@@ -62,7 +62,7 @@ def _filled(
         own = []
         for row in rows:
             name, group = row.spec.score(row.metric)
-            is_of_part = not layout.parts or (row.part or "") in layout.parts
+            is_of_part = not layout.parts or (row.spec.name.part or "") in layout.parts
             is_of_score = not layout.scores or name in layout.scores
             if is_of_part and is_of_score and (not layout.groups or group in layout.groups):
                 own.append(row)
@@ -90,7 +90,7 @@ def _ordered(layout: Layout, rows: Sequence[Comparison]) -> Sequence[Comparison]
         first[name] = min(at, first.get(name, at))
 
     def place(row: Comparison) -> tuple[int, int, int]:
-        part = layout.parts.index(row.part or "") if layout.parts else 0
+        part = layout.parts.index(row.spec.name.part or "") if layout.parts else 0
         if layout.order == "given":
             return part, 0, 0
         at = row.spec.displayed.index(row.metric)
@@ -102,7 +102,7 @@ def _ordered(layout: Layout, rows: Sequence[Comparison]) -> Sequence[Comparison]
 def _header(layout: Layout, row: Comparison) -> str:
     name, group = row.spec.score(row.metric)
     label = row.spec.scores[name].label if name in row.spec.scores else row.score.label
-    score = layout.headers.get(f"{row.part}.{name}") or layout.headers.get(name) or label
+    score = layout.headers.get(f"{row.spec.name.part}.{name}") or layout.headers.get(name) or label
     plain = score if not group else row.score.label
     header = layout.columns[group].format(score=score) if group in layout.columns else plain
     if layout.by_part == "compared":
@@ -164,7 +164,7 @@ def by_arm(
     metrics = rows[0].spec.reported
     ordered = sorted(
         (row for row in rows if row.kind != "floor"),
-        key=lambda row: (row.part or "", metrics.index(row.metric)),
+        key=lambda row: (row.spec.name.part or "", metrics.index(row.metric)),
     )
     notes = Notes()
     columns = {**dict(_columns(ordered, part, notes)), **more}
@@ -196,7 +196,7 @@ def _floors(rows: Sequence[Comparison], part: str) -> Grid:
     for row in rows:
         by_floor[_part(row, part), row.model][row.metric] = row
     notes, lines = Notes(), list[Line]()
-    parts = [part] if any(row.part for row in rows) else []
+    parts = [part] if any(row.spec.name.part for row in rows) else []
     for (own_part, name), scores in sorted(by_floor.items()):
         cells = (
             _cell(scores[metric].as_is, score, notes) if metric in scores else Number("")
@@ -219,7 +219,7 @@ def _columns(
     """Yield the header of each column, and what stands in it."""
     arms = [arm.capitalize() for arm in rows[0].spec.arms]
     yield from _names(rows)
-    if any(row.part for row in rows):
+    if any(row.spec.name.part for row in rows):
         yield part, partial(_part, part=part)
     yield "metric", lambda row: row.score.label
     if any(row.as_is.values for row in rows):
@@ -285,10 +285,10 @@ def by_metric(
     ``header`` makes the header of a column from a row that has its score. ``about`` are texts
     that follow the number of samples in the caption.
     """
-    columns = {(row.part, row.metric): header(row) for row in rows}
+    columns = {(row.spec.name.part, row.metric): header(row) for row in rows}
     models: dict[tuple[str, str], dict[Column, Comparison]] = defaultdict(dict)
     for row in rows:
-        models[row.kind, row.name][row.part, row.metric] = row
+        models[row.kind, row.name][row.spec.name.part, row.metric] = row
     notes, names = Notes(), dict(_names(rows))
     lines: dict[str, list[Line]] = defaultdict(list)
     for (kind, _), by_column in models.items():
@@ -344,7 +344,7 @@ def _model_lines(
         return "not measured" if part in measured else "no result of this task"
 
     if any(row.as_is.values for row in rows):
-        arm = f"n = {rows[0].n:,}" if rows[0].kind == "floor" else "as is"
+        arm = f"n = {rows[0].size.n:,}" if rows[0].kind == "floor" else "as is"
         yield line(arm, lambda row: _cell(row.as_is, row.score, notes))
     for at, arm in enumerate(arms):
         if all(row.arms[at].command is not None for row in rows):
@@ -381,7 +381,7 @@ def detectable_text(rows: Sequence[Comparison]) -> str:
 def _counts(rows: Iterable[Comparison]) -> str:
     """Return the numbers of samples of our rows, for each part if they differ."""
     runs = (row for row in rows if row.kind == "run")
-    sizes = tuple(dict.fromkeys((row.part, samples_text(row)) for row in runs))
+    sizes = tuple(dict.fromkeys((row.spec.name.part, samples_text(row)) for row in runs))
     if len({n for _, n in sizes}) == 1:
         return f"n = {sizes[0][1]}"
     return f"n = {', '.join(f'{n} ({part})' if part else n for part, n in sizes)}"
@@ -435,5 +435,5 @@ def _seeds(row: Comparison) -> str:
 
 
 def _seeds_of(cells: Iterable[Cell]) -> str:
-    seeds = {seed for cell in cells for seed in cell.trained_seeds}
+    seeds = {seed for cell in cells for seed in cell.seeds}
     return ", ".join(map(str, sorted(seeds)))

@@ -272,7 +272,7 @@ def _grid(board: Board) -> Grid:
         interval = interval_text(entry.cell.interval, board.row.score)
         score = Number(f"{entry.cell.mean:.2f}", interval, notes=letters)
         rank = "" if entry.rank is None else str(entry.rank)
-        seeds = ", ".join(map(str, entry.cell.trained_seeds))
+        seeds = ", ".join(map(str, entry.cell.seeds))
         return rank, entry.model, *prompt, entry.arm or "as is", score, seeds
 
     lines = tuple(map(line, board.entries))
@@ -290,14 +290,14 @@ def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
         "task": row.task,
         "apart": board.apart,
         "metric": row.metric,
-        "n": row.n,
+        "n": row.size.n,
         **ends(entry.cell.interval),
         "rank_of": "checkpoint" if board.ranks_checkpoints else "system",
         "rank": entry.rank,
         "model": entry.model,
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,
-        "seeds": " ".join(map(str, entry.cell.trained_seeds)),
+        "seeds": " ".join(map(str, entry.cell.seeds)),
         "reason": joined("; ", entry.reason, entry.cell.reason, *entry.cell.notes) or None,
         "runs": [run.file for run in entry.cell.runs],
     }

@@ -62,8 +62,9 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
         raise _refusal(faults, paths)
     # the licence of a corpus of the user's own is None
     licences = {
-        each.run.corpus: LICENCES.get(each.run.corpus) if shipped_task(each.run) else None
+        corpus: LICENCES.get(corpus) if shipped_task(each.run) else None
         for each in samples
+        for corpus in [each.run.spec.name.corpus]
     }
     with TemporaryDirectory(prefix="spor-push-") as name:
         stage = Path(name)

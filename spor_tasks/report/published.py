@@ -84,7 +84,7 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
             task=spec.task if spec.sets.split_of else like.task,
             model=model,
             metric=metric,
-            size=Size(int(first["n"] or like.n)),
+            size=Size(int(first["n"] or like.size.n)),
             arms=tuple(Cell(values=(value,)) for value in values),
             as_is=Cell(reason=_NO_VALUE),
             difference=Estimate(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)

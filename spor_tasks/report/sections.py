@@ -30,7 +30,7 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
     rows = tuple(rows)
     paper = published_rows(rows)
     apart = [row for row in rows if not row.spec.sets.is_pooled]
-    aspects = {(row.spec.benchmark, row.aspect) for row in rows}
+    aspects = {(row.spec.benchmark, row.spec.name.aspect) for row in rows}
     return tuple(
         Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*apart, *paper, *pooled]))
         for aspect in sorted(aspects, key=lambda aspect: place_of(*aspect))
@@ -38,7 +38,7 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
 
 
 def _of(aspect: tuple[str, str], rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    return tuple(row for row in rows if (row.spec.benchmark, row.aspect) == aspect)
+    return tuple(row for row in rows if (row.spec.benchmark, row.spec.name.aspect) == aspect)
 
 
 def grids(table: Table) -> tuple[Grid, ...]:

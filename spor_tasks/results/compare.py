@@ -252,7 +252,7 @@ def _fault(result: Run) -> Problem | None:
     """Return why a result is left out: an arm that the sets lack, or a score off its scale."""
     where = f"{result.file}: {result.task}"
     if result.arm not in {None, *result.spec.arms}:
-        what = f"{result.arm} is not an arm of {result.aspect}: left out"
+        what = f"{result.arm} is not an arm of {result.spec.name.aspect}: left out"
         return Problem("unknown", where, what)
     for metric in result.spec.displayed:
         low, high = result.spec.scores[metric].scale
@@ -322,8 +322,8 @@ def _rows(
         if len(cells) == 2 and all(cell.values for cell in cells) and metric in compared:
             one, other = cells
             difference = estimate(logged, metric, one.runs, other.runs)
-            notes = [] if one.trained_seeds == other.trained_seeds else [_UNPAIRED]
-            is_trained = bool(one.trained_seeds or other.trained_seeds)
+            notes = [] if one.seeds == other.seeds else [_UNPAIRED]
+            is_trained = bool(one.seeds or other.seeds)
             if is_trained and 1 in {len(one.values), len(other.values)}:
                 notes.append(_ONE_SEED)
             if difference is None:

@@ -32,7 +32,7 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
     for result in results:
         protocols[result.spec.name._replace(part=None), result.variant].append(result)
     for of_protocol in protocols.values():
-        number = len({result.part for result in of_protocol} - {None})
+        number = len({result.spec.name.part for result in of_protocol} - {None})
         for seeds in _by_system(of_protocol):
             splits = sorted({split for by_split in seeds for split in by_split})
             complete = [by_split for by_split in seeds if len(by_split) == len(splits)]
@@ -50,7 +50,7 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
                 run, samples = _joined(parts, logged, notes)
                 runs.append(run)
                 of_runs |= {run.id: samples} if samples else {}
-        wholes = [run for run in of_protocol if run.part is None]
+        wholes = [run for run in of_protocol if run.spec.name.part is None]
         runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
         of_runs |= {run.id: logged[run.id] for run in wholes if run.id in logged}
     return runs, resampled(of_runs), problems
@@ -61,9 +61,9 @@ def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
     systems: dict[object, dict[int | None, dict[str, list[Run]]]]
     systems = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for result in results:
-        if result.part is not None:
+        if (part := result.spec.name.part) is not None:
             facts = *sorted(_shared(result).items()), *sorted(result.training.items())
-            systems[result.model, result.arm, facts][result.seed][result.part].append(result)
+            systems[result.model, result.arm, facts][result.seed][part].append(result)
     for seeds in systems.values():
         unequivocal = [
             {

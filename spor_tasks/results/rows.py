@@ -33,14 +33,9 @@ class Cell:
         return statistics.fmean(self.values) if self.values else None
 
     @property
-    def seeds(self) -> tuple[int | None, ...]:
-        """The training seed of each run; None of a model that was not trained on an arm."""
-        return tuple(run.seed for run in self.runs)
-
-    @property
-    def trained_seeds(self) -> list[int]:
-        """The training seeds, in order."""
-        return sorted(seed for seed in self.seeds if seed is not None)
+    def seeds(self) -> list[int]:
+        """The training seeds of its runs, in order; none of a model that was not trained."""
+        return sorted(run.seed for run in self.runs if run.seed is not None)
 
     @property
     def deviation(self) -> float | None:
@@ -100,24 +95,9 @@ class Comparison:
     """That of the results."""
 
     @property
-    def n(self) -> int:
-        """The number of evaluated samples."""
-        return self.size.n
-
-    @property
     def score(self) -> ScoreFacts:
         """The facts of the metric's score."""
         return self.spec.scores[self.metric]
-
-    @property
-    def aspect(self) -> str:
-        """The aspect of the sets."""
-        return self.spec.name.aspect
-
-    @property
-    def part(self) -> str | None:
-        """The part of the sets, None where there is one."""
-        return self.spec.name.part
 
     @property
     def is_tested(self) -> bool:

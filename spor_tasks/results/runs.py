@@ -130,26 +130,6 @@ class Run:
         return self.adapter.seed if self.adapter and self.adapter.adapter_sha256 else None
 
     @property
-    def aspect(self) -> str:
-        """The aspect of the sets."""
-        return self.spec.name.aspect
-
-    @property
-    def corpus(self) -> str:
-        """The corpus that the sets are made of."""
-        return self.spec.name.corpus
-
-    @property
-    def protocol(self) -> str:
-        """The kind of sets, such as ``published`` or ``strict``."""
-        return self.spec.name.protocol
-
-    @property
-    def part(self) -> str | None:
-        """The part of the sets, None where there is one."""
-        return self.spec.name.part
-
-    @property
     def facts(self) -> Mapping[str, str]:
         """Signature and training together: the results of a row must agree in all of it."""
         return {**self.signature, **self.training}

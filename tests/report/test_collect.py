@@ -52,7 +52,7 @@ def test_files_of_one_cell_that_differ_are_not_used_and_a_copy_once(tmp_path):
         write_result(tmp_path / f"results_{number}.json", arm=arm, seed=seed, parent=parent)
     found = report.collect([tmp_path])
     row = found.tables[0].rows[0]
-    assert [(cell.values, cell.seeds) for cell in row.arms] == [((45.0,), (1,)), ((40.0,), (0,))]
+    assert [(cell.values, cell.seeds) for cell in row.arms] == [((45.0,), [1]), ((40.0,), [0])]
     assert row.arms[0].reason == "files differ on seed 0"
     differing, copy = (each for each in found.problems if each.kind == "duplicate")
     assert (differing, copy.lost) == (lost(found), False)

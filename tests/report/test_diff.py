@@ -76,7 +76,7 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path):
     (task,) = report.diff(one, unscored).tasks
     assert task.changes[0].scores["parent"] == Scores(50.0, None)
     (row,) = task.rows
-    assert (row.n, row.difference, task.moved(row)) == (0, None, (0, 0))
+    assert (row.size.n, row.difference, task.moved(row)) == (0, None, (0, 0))
     assert {cell.reason for cell in row.arms} == {"no sample has a verdict in every run"}
 
 

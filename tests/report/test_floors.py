@@ -43,7 +43,7 @@ def test_a_reference_is_judged_by_the_others_on_samples_of_its_own(tmp_path):
         row["doc"]["references"] = row["doc"]["references"][:1]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     found = with_floors(tmp_path)
-    assert {row.model: row.n for row in found.floors} == {
+    assert {row.model: row.size.n for row in found.floors} == {
         "copy-input": 12,
         "copy-input, held out": 7,
         "reference, held out": 7,

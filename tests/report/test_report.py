@@ -54,13 +54,13 @@ def test_arms_are_means_over_seeds_and_their_difference(tmp_path):
             write_result(file, arm=arm, seed=seed, parent=parent)
     (row,) = paper_rows(tmp_path)
     assert [(cell.values, cell.seeds, cell.mean) for cell in row.arms] == [
-        ((40.0, 42.0), (0, 1), 41.0),
-        ((44.0, 43.0), (0, 1), 43.5),
+        ((40.0, 42.0), [0, 1], 41.0),
+        ((44.0, 43.0), [0, 1], 43.5),
     ]
     assert row.arms[0].deviation == pytest.approx(2**0.5)
     assert row.difference.value == -2.5
-    assert (row.as_is.values, row.as_is.seeds) == ((5.0,), (None,))
-    assert (row.task, row.model, row.n) == (TASK, "base", 200)
+    assert (row.as_is.values, len(row.as_is.runs), row.as_is.seeds) == ((5.0,), 1, [])
+    assert (row.task, row.model, row.size.n) == (TASK, "base", 200)
 
 
 def test_several_seeds_have_intervals_over_seeds_and_samples(tmp_path):
@@ -333,7 +333,7 @@ def test_arms_that_were_shown_are_compared_apart_from_those_trained_on(tmp_path)
         write_result(tmp_path / f"results_icl_{arm}.json", **shown)
     found = [(row.task, row.variant, row.difference.value) for row in paper_rows(tmp_path)]
     assert found == [(TASK, "", -1), (f"{TASK}_icl k=8", "icl k=8", -3)]
-    assert [cell.seeds for cell in paper_rows(tmp_path)[1].arms] == [(None,), (None,)]
+    assert [(len(cell.runs), cell.seeds) for cell in paper_rows(tmp_path)[1].arms] == [(1, [])] * 2
 
 
 def test_a_variant_is_what_else_the_name_of_a_task_says(tmp_path):
@@ -361,4 +361,4 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path):
     assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
     assert len(found) == 6
     assert [cell.mean for cell in found[2].arms] == [63.98, 64.93]
-    assert (found[2].difference.mark, found[2].difference.p, found[2].n) == ("‡", None, 2360)
+    assert (found[2].difference.mark, found[2].difference.p, found[2].size.n) == ("‡", None, 2360)

@@ -89,7 +89,7 @@ def test_unknown_sets_are_reported_as_declared(tmp_path, monkeypatch):
     write(tmp_path, "spor", content, task="spor_mine")
     monkeypatch.delattr(type(registry().get("benchmark", "spor")), "find")
     (result,) = runs.collect([tmp_path]).runs
-    assert (result.spec.title, result.part) == ("Productivity: towns", "n99")
+    assert (result.spec.title, result.spec.name.part) == ("Productivity: towns", "n99")
 
 
 @pytest.mark.parametrize(
