@@ -67,7 +67,7 @@ def differences(systems: list[list[Column]], clusters: Clusters) -> tuple[list[f
     """Return Holm's p of each pair as boards have it, and without their floor."""
     pairs = np.array([*combinations(range(len(systems)), 2)])
     values, variances = stats.differences(systems, clusters, pairs, many=True)
-    return holm(variances.p(values, many=True)), holm(variances.p(values))
+    return holm([*variances.p(values, many=True)]), holm([*variances.p(values)])
 
 
 def share(found: list[bool]) -> str:
@@ -114,5 +114,5 @@ if __name__ == "__main__":
             errors((runs,) * systems, spread, setting)
     for systems, few in product((3, 10), (2, 3)):
         errors((few,) + (5,) * (systems - 1), 1.0, SETTINGS[0])
-    for setting in product((2, 5, 10, 20), SEEDS, (5.0, 10.0, 20.0)):
-        power(*setting)
+    for systems, runs, better in product((2, 5, 10, 20), SEEDS, (5.0, 10.0, 20.0)):
+        power(systems, runs, better)

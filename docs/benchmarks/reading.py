@@ -10,7 +10,7 @@ from pathlib import Path
 
 from docs.benchmarks.measure import apart, folder, show
 from spor_tasks.benchmarks.spor import released
-from spor_tasks.core.sample import SetName
+from spor_tasks.core import named
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.totto import reader as totto
 from spor_tasks.corpora.webnlg import reader as webnlg
@@ -28,8 +28,8 @@ def webnlg_xml(data: Path) -> None:
 def systematicity(_data: Path) -> None:
     """Read both arms and the test set of both corpora."""
     for corpus in released.CORPORA:
-        for split in released.load(SetName("systematicity", corpus, "published")).splits:
-            len(split.samples)
+        for each in named.load("systematicity", corpus).all:
+            len(each.samples)
 
 
 def json_alone(path: Path) -> None:

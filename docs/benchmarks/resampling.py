@@ -6,6 +6,7 @@ The tables of `docs/validity.md` are from here. The baseline of time is a plain 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
@@ -62,8 +63,8 @@ def time() -> None:
 
 def of_means(systems: Sequence[Sequence[Column]], clusters: Clusters, seed: int) -> float:
     """Test the means over runs, by samples alone."""
-    pair = tuple(Column.of([*np.mean([run.each for run in runs], axis=0)]) for runs in systems)
-    (p,) = stats.randomization_p_values([pair], clusters, seed=seed, resamples=400)
+    one, other = (Column.of([*np.mean([run.each for run in runs], axis=0)]) for runs in systems)
+    (p,) = stats.randomization_p_values([(one, other)], clusters, seed=seed, resamples=400)
     return p
 
 
@@ -148,13 +149,11 @@ def unequal() -> None:
         )
 
 
-def alike_in_clusters(
-    rng: np.random.Generator, runs: int, clusters: Clusters, alike: float
-) -> np.ndarray:
+def alike_in_clusters(rng: np.random.Generator, runs: int, clusters: Clusters, alike: float) -> Any:
     """Draw the samples' scores of some runs of a system, of shape (runs, samples)."""
     count, n = int(clusters.max()) + 1, len(clusters)
 
-    def noise(rows: int) -> np.ndarray:
+    def noise(rows: int) -> Any:
         of_clusters, own = rng.normal(0, 10, (rows, count)), rng.normal(0, 10, (rows, n))
         return alike**0.5 * of_clusters[:, clusters] + (1 - alike) ** 0.5 * own
 

@@ -19,7 +19,6 @@ from spor_tasks.core import named
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.files import write_rows
 from spor_tasks.core.sample import Sample, SampleMaker
-from spor_tasks.corpora import jsonl
 from spor_tasks.corpora.logicnlg import read_outputs
 from spor_tasks.corpora.totto import reader as totto_reader
 from spor_tasks.corpora.totto.linearize import published
@@ -93,14 +92,10 @@ def slow_rule(few: list[Sample]) -> None:
             copy_rule.judge(sample, copied(sample), whole=whole)
 
 
-def spor(data: Path, corpus: str) -> None:
+def spor(corpus: str) -> None:
     """PARENT, order, CWIO and the copy rule on the released test sets."""
-
-    def read(name: str) -> tuple[Sample, ...]:
-        path = data / released.path(f"test_{corpus}_{name}")
-        return jsonl.parse_samples(path.read_bytes(), corpus, where=str(path))
-
-    ordered, hidden = read("order-invariance_main"), read("rule-learnability")
+    ordered = named.load("order_invariance", corpus, part="main").test.samples
+    hidden = named.load("rule_learnability", corpus).test.samples
 
     cases: tuple[tuple[str, Metric, Sequence[Sample], Write, Callable[[Any], object]], ...] = (
         ("PARENT", Parent(), ordered, last, lambda few: [*map(slow_parent, few)]),
@@ -115,10 +110,9 @@ def spor(data: Path, corpus: str) -> None:
         show_pace(f"{corpus} {name}", len(samples), "samples", work, slow=(SLOW, each))
 
 
-def repeated(data: Path) -> None:
+def repeated() -> None:
     """Outputs that repeat themselves to 128 words; then memory, by the number of rows."""
-    path = data / released.path("test_webnlg_order-invariance_main")
-    samples = jsonl.parse_samples(path.read_bytes(), "webnlg", where=str(path))
+    samples = named.load("order_invariance", "webnlg", part="main").test.samples
     for name, metric in (("PARENT", PARENT), ("CWIO", CWIO)):
         once = seconds(judged(metric, samples, one), 3)
         work = judged(metric, samples, lambda s: (" ".join((first(s).split() * 128)[:128]),))
@@ -205,10 +199,10 @@ def facts() -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)  # for a model this small, threads cost more than they bring
     facts()
-    if data := folder("SPOR_DATA_DIR"):
+    if folder("SPOR_DATA_DIR"):
         for corpus in released.CORPORA:
-            spor(data, corpus)
-        repeated(data)
+            spor(corpus)
+        repeated()
     if data := folder("TOTTO_DATA_DIR"):
         totto_metrics(data)
     if data := folder("LOGICNLG_DATA_DIR"):

@@ -36,9 +36,9 @@ def build(name: str, method: str, corpus: CorpusSamples) -> None:
         )
         show(f"systematicity {name}, {runs} runs of Algorithm 1", f"{took:.3f} s")
 
-    def all_thresholds(**way: productivity.Choose) -> None:
+    def all_thresholds(choose: productivity.Choose = productivity.exchanged) -> None:
         for n in (3, 4, 5):
-            productivity.build(corpus.train, corpus.test, n, **way)
+            productivity.build(corpus.train, corpus.test, n, choose=choose)
 
     fast = seconds(all_thresholds)
     slow = seconds(lambda: all_thresholds(choose=published(method)))
