@@ -14,6 +14,7 @@ from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.host import check_limit
 from spor_tasks.harness.task_files import TaskFile
+from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
 from spor_tasks.models.backends import MODEL_TYPE, backend
 
@@ -89,6 +90,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     for task in tasks:
         of_task = plan.read({**task.metadata, **metadata})
         planned = plan.resolve(of_task)
+        learned.requested(of_task.settings.judges, planned.spec)
         plan.check_shots(planned, settings.num_fewshot)
         notes.update(planned.warnings)
         if backend(settings.model).is_hf:

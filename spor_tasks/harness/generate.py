@@ -6,6 +6,7 @@ Run it after a set was added or changed, where the corpora are; then commit the 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import msgspec
 import yaml
 
 from spor_tasks.core.contracts import Benchmark, TaskSpec
@@ -34,18 +35,25 @@ def contents(sets: Benchmark, specs: Iterable[TaskSpec]) -> Iterator[tuple[str, 
 
 
 def task_texts(
-    spec: TaskSpec, pair: Sets | None, *, templates: str = "../..", **more: object
+    spec: TaskSpec,
+    pair: Sets | None,
+    *,
+    templates: str = "../..",
+    own_corpus: task_files.OwnCorpus | None = None,
 ) -> Iterator[tuple[str, str]]:
     """Yield file names and contents of the tasks over one set.
 
-    ``templates`` is the way from them to what they include, and ``more`` goes into their metadata.
-    Without sets, nothing says which test set it must be.
+    ``templates`` is the way from them to what they include. Without sets, nothing says which test
+    set it must be.
     """
-    pinned = {} if pair is None else {"test_sha256": digest(pair.test.samples)}
+    more = {
+        "own_corpus": own_corpus and msgspec.to_builtins(own_corpus),
+        "test_sha256": pair and digest(pair.test.samples),
+    }
     variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.asking.decodings)]
     variants += [{"icl_arm": arm} for arm in spec.arms if spec.asking.in_context]
     for variant in variants:
-        task = _task(spec, variant, templates, {**more, **pinned})
+        task = _task(spec, variant, templates, more)
         yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
 
 

@@ -5,9 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from spor_tasks.aspects import references
 from spor_tasks.aspects.arms import ARMS
@@ -25,7 +23,6 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
 _KIND = "tasks"
-_SETTINGS = ("seed", "restarts", "hide", "sets")
 
 
 class TaskSet(NamedTuple):
@@ -86,10 +83,15 @@ def write(
                 continue
             (benchmark,) = (of for of in named.benchmarks() if pair.name.aspect in of.groups)
             spec = benchmark.find(pair.name)
-            chosen = msgspec.to_builtins(each)
-            settings = {key: chosen[key] for key in _SETTINGS if chosen[key] not in (None, [], ())}
-            own = {"file": request.corpus, "version": facts["corpus_version"], **settings}
-            own |= {"instruction": instruction} if instruction else {}
+            own = task_files.OwnCorpus(
+                file=request.corpus,
+                version=facts["corpus_version"],
+                seed=each.seed,
+                restarts=each.restarts,
+                hide=each.hide,
+                sets=each.sets,
+                instruction=instruction,
+            )
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
                 if len(os.fsencode(file.removesuffix(".yaml"))) > task_files.LONGEST_TASK:
                     what = "the name is too long for the files of its tasks"
@@ -147,7 +149,7 @@ def _requests(
     return requests | of_folders
 
 
-def load(own: Mapping[str, Any], name: SetName) -> Sets:
+def load(own: task_files.OwnCorpus, name: SetName) -> Sets:
     """Build the sets that a task's metadata describes; again only if the file changes.
 
     Raises:
@@ -155,15 +157,23 @@ def load(own: Mapping[str, Any], name: SetName) -> Sets:
         SplitError: the corpus does not allow the sets.
         OSError: the file cannot be read.
     """
-    file = own["file"]
-    request = msgspec.convert({**own, **name._asdict(), "corpus": file}, Request)
-    changed = Path(file).stat().st_mtime_ns
+    request = Request(
+        corpus=own.file,
+        aspect=name.aspect,
+        part=name.part,
+        protocol=name.protocol,
+        seed=own.seed,
+        restarts=own.restarts,
+        hide=own.hide,
+        sets=own.sets,
+    )
+    changed = Path(own.file).stat().st_mtime_ns
     # The digest comes first: a part of the corpus may be too small for the sets.
-    if version_of(request) != own["version"]:
+    if version_of(request) != own.version:
         raise CorpusError(
             "has changed since its task files were made, or another version reads it otherwise",
-            where=file,
-            remedy=f"Make them again with `spor tasks make {file} --out DIR`, and train again.",
+            where=own.file,
+            remedy=f"Make them again with `spor tasks make {own.file} --out DIR`, and train again.",
         )
     return _built(request, changed)
 

@@ -16,7 +16,6 @@ from spor_tasks.core.visible import visible
 from spor_tasks.harness import own
 from spor_tasks.harness.task_files import TaskSets
 from spor_tasks.metrics import learned
-from spor_tasks.metrics.base import Metric
 from spor_tasks.models import checkpoints
 from spor_tasks.models.checkpoints import Checkpoint
 from spor_tasks.results.facts import Adapter
@@ -105,8 +104,12 @@ def read(given: Mapping[str, Any]) -> Metadata:
             settings=Settings(**settings | {"judges": judges}),
             rest=rest,
         )
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"does not name sets: {error}", where="metadata") from error
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise ConfigError(
+            f"does not name sets: {error}",
+            where="metadata",
+            remedy="Make the task's file again, and name no set in the metadata.",
+        ) from error
 
 
 class Plan(NamedTuple):
@@ -117,8 +120,6 @@ class Plan(NamedTuple):
     fewshot_arm: SampleSet | None
     """The arm of the demonstrations."""
     adapter: Adapter | None
-    metrics: Mapping[str, Metric]
-    """Those that are switched on, by the prefix of their settings."""
     has_splits: bool
     """True if answers may be read under one of several splits."""
     instruction: str | None
@@ -141,7 +142,9 @@ def resolve(metadata: Metadata) -> Plan:
     files, pair = metadata.model.files(), load(metadata.set)
     of_set = msgspec.structs.replace(metadata.set, config_source=None)  # lm-eval's alone
     asked = repr((of_set, metadata.model, metadata.settings))
-    return _resolve(_Asked(asked, files, id(pair), metadata, pair))
+    is_loaded = not isinstance(metadata.model.pretrained, str | None)
+    plan_of = _resolve.__wrapped__ if is_loaded else _resolve  # a kept plan holds no model
+    return plan_of(_Asked(asked, files, id(pair), metadata, pair))
 
 
 @dataclass(frozen=True)
@@ -173,9 +176,8 @@ def _resolve(asked: _Asked) -> Plan:
         fewshot_arm=_arm(pair, "fewshot_arm", of_set.icl_arm, settings.fewshot_arm)
         or next(iter(pair.arms), None),
         adapter=adapter,
-        metrics=learned.requested(settings.judges, spec),
         has_splits=of_set.has_splits,
-        instruction=(of_set.own_corpus or {}).get("instruction"),
+        instruction=of_set.own_corpus.instruction if of_set.own_corpus else None,
         warnings=_check_adapter(adapter, pair, metadata),
     )
 

@@ -23,6 +23,7 @@ from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.documents import Document
 from spor_tasks.harness.plan import arm_digest, check_shots, hint, read, resolve
 from spor_tasks.harness.tokens import Tokens
+from spor_tasks.metrics import learned
 from spor_tasks.metrics.scores import metrics_for
 from spor_tasks.models import answers, backends, checkpoints
 from spor_tasks.models.chats import Chat
@@ -103,15 +104,16 @@ class SporTask(host.HostTask):
 
             self._notes = whole.check_hf(known.model, writes=not asks_likelihoods)
         self._tokens = Tokens.of(known.model) if asks_likelihoods else None
-        self._metrics = (*metrics_for(plan.spec.judging.scores), *plan.metrics.values())
+        judges = learned.requested(known.settings.judges, plan.spec)
+        self._metrics = (*metrics_for(plan.spec.judging.scores), *judges.values())
         self._scores = [
             *plan.spec.judging.scores,
-            *(name for each in plan.metrics.values() for name in adapt.scores_of(each, plan.spec)),
+            *(name for each in judges.values() for name in adapt.scores_of(each, plan.spec)),
         ]
         self._facts = Facts(
             spor_tasks=__version__,
             packages=backends.package_versions(),
-            declared=Declared.of(plan.spec, plan.metrics),
+            declared=Declared.of(plan.spec, judges),
             prompt=PromptFacts(
                 style=self._style,
                 instruction=self._instruction,
@@ -123,7 +125,7 @@ class SporTask(host.HostTask):
                 held_out_reference=known.settings.held_out_reference,
                 limit_evenly=known.settings.limit_evenly,
             ),
-            judges={name: metric.signature for name, metric in plan.metrics.items()},
+            judges={name: metric.signature for name, metric in judges.items()},
             notes=[*self._notes],
             baseline=baseline_of(metadata.get("model")),
         )

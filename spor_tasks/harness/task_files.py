@@ -35,6 +35,21 @@ LONGEST_TASK = LONGEST_NAME - len("samples__2026-01-01T00-00-00.000000.jsonl")
 """The longest name of a task, in bytes, that lm-eval can name a file of samples after."""
 
 
+class OwnCorpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A corpus of one's own, and the settings that its sets are built with."""
+
+    file: str
+    version: str
+    """The digest of what is read of it."""
+    seed: int | None = None
+    restarts: int | None = None
+    hide: tuple[str, ...] = ()
+    sets: str | None = None
+    """The folder of sets that were built before."""
+    instruction: str | None = None
+    """What prompts in plain words ask for, in place of an English text."""
+
+
 class TaskSets(msgspec.Struct, frozen=True, kw_only=True):
     """The sets that a task is about, as its file says."""
 
@@ -51,7 +66,7 @@ class TaskSets(msgspec.Struct, frozen=True, kw_only=True):
     """The arm that a task for untuned models shows demonstrations of."""
     test_sha256: str | None = None
     """The digest of the test set that the task was made for."""
-    own_corpus: Mapping[str, Any] | None = None
+    own_corpus: OwnCorpus | None = None
     """The corpus of one's own that the sets are built from (:mod:`spor_tasks.harness.own`)."""
     config_source: Any = None
     """The task's file, where lm-eval says it."""

@@ -133,5 +133,7 @@ def typed(value: object, kind: type[T], task: str) -> T:
         part, dot, inner = place.rstrip("`").lstrip(".").partition(".")
         path = f"{part}.{task}{dot}{inner}" if task else f"{part}{dot}{inner}"
         raise ResultError(f"{what} at {path.strip('.') or 'the top'}") from error
+    except UnicodeEncodeError as error:  # of half a character
+        raise ResultError(f"a text is not Unicode at {task or 'the top'}") from error
     except (SystemError, OverflowError) as error:  # msgspec's, of a number with hundreds of digits
         raise ResultError(f"a number is too large at {task or 'the top'}") from error

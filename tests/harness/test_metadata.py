@@ -114,6 +114,9 @@ def test_a_metric_that_a_task_does_not_report_is_not_added(name):
         (SPOR, {"facts_label": "entailment"}, "facts_model", "."),
         (SPOR, {"facts_model": "somewhere", "facts_lable": "entailment"}, "facts_lable", "."),
         (SPOR, {"facts_model": 3}, "facts_model", "."),
+        (SPOR, {"version": "\ud800"}, "does not name sets", "."),
+        (SPOR, {"own_corpus": {"path": "towns.jsonl"}}, "`file`", "."),
+        (SPOR, {"own_corpus": {"file": 1, "version": ""}}, "file", "."),
     ],
 )
 def test_bad_metadata_fails(task, metadata, fault, remedy):

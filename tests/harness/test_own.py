@@ -88,7 +88,11 @@ def test_all_possible_tasks_are_made_and_their_results_are_read(cafes):
     copier = ScriptedLM(lambda _: "There is a Value A door, and fish.")
     scores, found = evaluated(cafes, HIDING, copier)
     assert scores["copy_rule,none"] == 100
-    assert (found.corpus, found.aspect, found.variant) == ("cafes", "rule_learnability", "")
+    assert (found.spec.name.corpus, found.spec.name.aspect, found.variant) == (
+        "cafes",
+        "rule_learnability",
+        "",
+    )
 
 
 def test_values_that_references_copy_are_hidden_by_default(cafes):
@@ -267,7 +271,11 @@ def test_tasks_of_a_space_are_made_evaluated_and_read(weather):
         for each in COMBINATIONS
         for beginning in BEGINNINGS
     }
-    assert (found.corpus, found.protocol, found.variant) == ("weather", "holdout", "")
+    assert (found.spec.name.corpus, found.spec.name.protocol, found.variant) == (
+        "weather",
+        "holdout",
+        "",
+    )
     spec = COMPMCTG.find(SetName("compmctg", "weather", "holdout"))
     assert (found.spec.name, found.spec.displayed) == (
         spec.name,

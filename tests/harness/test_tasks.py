@@ -150,7 +150,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(adapter, checkpoint, 
     file = tmp_path / "results.json"
     file.write_text(json.dumps(found, default=str))
     (result,) = runs.read(file)
-    assert (result.task, result.aspect, result.corpus) == (MINI, "systematicity", "mini")
+    assert (result.task, *result.spec.name[:2]) == (MINI, "systematicity", "mini")
     assert (result.n, result.seed) == (2, 3)
     parent = ("parent", "parent_precision", "parent_recall", "parent_full_table")
     assert set(result.scores) == {*parent, "chrf", "coverage", "empty"}
@@ -204,6 +204,8 @@ def test_equal_metadata_have_one_plan_while_no_file_changes(adapter, checkpoint)
     assert plan.resolve(plan.read({**metadata, "limit_evenly": True})) is not first
     (adapter / "README.md").write_text("Another file.", "utf-8")
     assert plan.resolve(plan.read(metadata)) is not first
+    loaded = plan.read({**file.metadata, "pretrained": object()})
+    assert plan.resolve(loaded) is not plan.resolve(loaded)  # nothing holds the model
 
 
 def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(adapter, checkpoint, caplog):

@@ -14,7 +14,7 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.scores import info_of
 from spor_tasks.results import runs
-from spor_tasks.results.facts import Declared
+from spor_tasks.results.facts import Declared, upgrade
 from tests.support.result_files import edited, write_result
 
 SPECS = {
@@ -135,3 +135,9 @@ def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path):
     assert msgspec.convert(content, Declared).readable().displayed == ("parent",)
     write(tmp_path, "spor", content, task="spor_mine", arm="visible")
     assert report.collect([tmp_path]).tables
+
+
+@pytest.mark.parametrize(("title", "facets"), [("N = 4", {"N": "4"}), ("twins", {}), (None, {})])
+def test_a_result_of_version_0_2_says_what_its_part_means(title, facets):
+    old = {"prompt_style": "causal", "declared": {"part_title": title, "scores": {}}}
+    assert upgrade(old)["declared"]["sets"]["facets"] == facets

@@ -95,6 +95,11 @@ def test_a_wrong_value_is_named(tmp_path, place, value):
     assert len(error.value.what) < 200
 
 
+def test_half_a_character_is_an_error_of_its_file(tmp_path):
+    with pytest.raises(ResultError, match=f"not Unicode at {TASK}"):
+        runs.read(written(tmp_path, changed(result_content(), ("configs", TASK), "\ud800")))
+
+
 def test_every_prompt_style_is_readable():
     assert PromptFacts.__annotations__["style"].__args__ == PROMPT_STYLES
 
