@@ -169,7 +169,8 @@ def test_settings_that_need_less_memory_go_on_from_what_is_done(tune):
     assert adapter_in(result.folder).log.resumed_from == 6
 
 
-def test_on_a_full_disk_the_state_is_kept(tune, tmp_path, place):
+def test_on_a_full_disk_the_state_is_kept(tune, configure, tmp_path, place):
+    configure()  # makes the base, which is larger
     with no_file_larger_than(2000), pytest.raises(ConfigError, match=r"unfinished: cannot be writ"):
         tune()
     assert list(tmp_path.iterdir()) == []
