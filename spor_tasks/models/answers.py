@@ -8,8 +8,9 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from functools import cache, partialmethod
-from typing import Any, TypeAlias
+from functools import cache
+from types import ModuleType
+from typing import Any
 
 from lm_eval.api.instance import Instance
 
@@ -17,12 +18,16 @@ from spor_tasks.core.visible import visible
 
 _log = logging.getLogger(__name__)
 
-Choice: TypeAlias = Mapping[str, Any]
-"""One of the texts that a server sends, as its API describes it."""
-
 # With these a text is whole, or as long as it may be.
-_WHOLE = frozenset(("stop", "eos", "eos_token", "stop_sequence", "end_turn"))
-_LONGEST = frozenset(("length", "max_tokens"))
+_WHOLE = ("", "stop", "eos", "eos_token", "stop_sequence", "end_turn")
+_LONGEST = ("length", "max_tokens")
+_FAULTS = dict.fromkeys((*_WHOLE, *_LONGEST)) | {
+    "error": "error",
+    "content_filter": "filtered",
+    "safety": "filtered",
+}
+"""Why a text is not a whole answer, by the reason for its end; None if it is one."""
+
 _SHOWN = 200  # characters of what a server sent
 
 # How many prompts the request has that is answered; 0 if a model makes its requests by itself.
@@ -51,19 +56,19 @@ def mark_failures() -> None:
     if models := sys.modules.get("lm_eval.models.openai_completions"):
         _mark(models)
     if models := sys.modules.get("lm_eval.models.anthropic_llms"):
-        models.AnthropicChat.parse_generations = _texts_of_anthropic
+        models.AnthropicChat.parse_generations = _texts
 
 
 @cache
-def _mark(models: Any) -> None:
-    base, chats = models.LocalCompletionsAPI, models.LocalChatCompletion
+def _mark(models: ModuleType) -> None:
+    base = models.LocalCompletionsAPI
     create_message, parse_logprobs = base.create_message, base.parse_logprobs
 
-    def counted(model: Any, messages: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    def counted(model: object, messages: Sequence[object], *args: Any, **kwargs: Any) -> object:
         _asked.set(len(messages))
         return create_message(model, messages, *args, **kwargs)
 
-    def logprobs(outputs: object, tokens: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    def logprobs(outputs: object, tokens: Sequence[object], *args: Any, **kwargs: Any) -> object:
         from requests import RequestException  # of lm-eval's extra `api`
 
         fault = RequestException(f"it gave no log likelihoods: {visible(outputs):.{_SHOWN}}")
@@ -76,70 +81,56 @@ def _mark(models: Any) -> None:
         return found
 
     base.create_message, base.parse_logprobs = counted, staticmethod(logprobs)
-    base.parse_generations = partialmethod(_texts, _of_completion)
-    chats.parse_generations = partialmethod(_texts, _of_chat)
+    base.parse_generations = models.LocalChatCompletion.parse_generations = _texts
 
 
-def _texts(model: Any, read: Any, outputs: Any, **_: object) -> list[str]:
+def _texts(model: object, outputs: object, **_: object) -> list[str]:
     """Return a text for each prompt of a request, in their order."""
     from lm_eval.models.utils import postprocess_generated_text  # torch
 
     if isinstance(outputs, list) and len(outputs) == 1:
         (outputs,) = outputs
-    choices: Any = outputs.get("choices") if isinstance(outputs, dict) else None
-    has_choices = isinstance(choices, list) and not outputs.get("error")
-    of_prompt: dict[int, Choice] = {}
-    for number, choice in enumerate(choices if has_choices else ()):
+    sent = outputs if isinstance(outputs, dict) else {}
+    choices = sent.get("choices")
+    if "choices" not in sent and isinstance(parts := sent.get("content"), list):  # Anthropic's
+        texts = [part.get("text") for part in parts if isinstance(part, dict)]
+        text = "".join(text for text in texts if isinstance(text, str))
+        choices = [{"text": text, "finish_reason": sent.get("stop_reason")}]
+    if not isinstance(choices, list) or sent.get("error"):
+        choices = None
+    of_prompt: dict[int, Mapping[str, object]] = {}
+    for number, choice in enumerate(choices or ()):
         if isinstance(choice, dict):
             index = choice.get("index")
             of_prompt.setdefault(index if isinstance(index, int) else number, choice)
-    texts = []
+    absent = None, "error" if choices is None else "missing"
+    answers = []
     for number in range(_asked.get() or max(1, len(of_prompt))):
-        text, why = None, "missing" if has_choices else "error"
-        if number in of_prompt:
-            text, why = read(of_prompt[number])
-        text = postprocess_generated_text(
-            text if isinstance(text, str) else "",
+        given, why = _answer(of_prompt[number]) if number in of_prompt else absent
+        answer: str = postprocess_generated_text(
+            given if isinstance(given, str) else "",
             stop=None,
             think_end_token=getattr(model, "think_end_token", None),
         )
         if why:
             _log.warning("%s: the server sent %s", why, visible(outputs)[:_SHOWN])
-            text = Failed(text)
-            text.why = why
-        texts.append(text)
-    return texts
+            answer = failed = Failed(answer)
+            failed.why = why
+        answers.append(answer)
+    return answers
 
 
-def _texts_of_anthropic(model: Any, outputs: Any, **_: object) -> list[str]:
-    if isinstance(outputs, dict) and isinstance(parts := outputs.get("content"), list):
-        texts = [part.get("text") for part in parts if isinstance(part, dict)]
-        message = {"content": "".join(text for text in texts if isinstance(text, str))}
-        choice = {"message": message, "finish_reason": outputs.get("stop_reason")}
-        outputs = {**outputs, "choices": [choice]}
-    return _texts(model, _of_chat, outputs)
-
-
-def _of_chat(choice: Choice) -> tuple[object, str | None]:
-    message = choice.get("message")
-    message = message if isinstance(message, dict) else {}
-    text = message.get("content")
-    return text, "refusal" if message.get("refusal") else _fault(choice, text)
-
-
-def _of_completion(choice: Choice) -> tuple[object, str | None]:
-    text = choice.get("text")
-    return text, _fault(choice, text)
-
-
-def _fault(choice: Choice, text: object) -> str | None:
-    """Return why the text of a choice is not a whole answer; None if it is."""
-    reason = choice.get("finish_reason")
-    reason = (reason.lower() or None) if isinstance(reason, str) else None
-    if choice.get("error") or reason == "error":
-        return "error"
-    if reason in {"content_filter", "safety"}:
-        return "filtered"
-    if reason not in {None, *_WHOLE, *_LONGEST} or (reason in _LONGEST and text == ""):
-        return "unfinished"  # or all of it was reasoning
-    return None if isinstance(text, str) else "null"
+def _answer(choice: Mapping[str, object]) -> tuple[object, str | None]:
+    """Return the text of a choice, and why it is not a whole answer; None if it is."""
+    message = choice.get("message")  # of a chat
+    message = message if isinstance(message, dict) else {"content": choice.get("text")}
+    text, reason = message.get("content"), choice.get("finish_reason")
+    reason = reason.lower() if isinstance(reason, str) else ""
+    if message.get("refusal"):
+        return text, "refusal"
+    if choice.get("error"):
+        return text, "error"
+    if reason in _LONGEST and text == "":
+        return text, "unfinished"  # all of it was reasoning
+    why = _FAULTS.get(reason, "unfinished")
+    return text, why if why or isinstance(text, str) else "null"
