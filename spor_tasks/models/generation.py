@@ -14,6 +14,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -62,55 +63,54 @@ def without_own_settings(model: Any) -> Iterator[None]:
 # --- Where a text ends ----------------------------------------------------------------------------
 
 
+@dataclass
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
     """Ends a row, a sample's or a beam's, as soon as its own text is complete."""
 
-    def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        is_ended: Callable[[str], bool],
-        prompt_length: int,
-    ) -> None:
-        self._tokenizer, self._is_ended = tokenizer, is_ended
-        self._prompt_length = prompt_length
+    tokenizer: PreTrainedTokenizerBase
+    is_ended: Callable[[str], bool]
+    prompt_length: int
 
     def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:  # noqa: ARG002 - part of the calling convention
         """Return a verdict for each row of ``input_ids``, which begins with the prompt's tokens."""
-        texts = self._tokenizer.batch_decode(input_ids[:, self._prompt_length :])
-        return torch.tensor(list(map(self._is_ended, texts)), device=input_ids.device)
+        texts = self.tokenizer.batch_decode(input_ids[:, self.prompt_length :])
+        return torch.tensor(list(map(self.is_ended, texts)), device=input_ids.device)
 
 
+@dataclass
 class StopAtLength(StoppingCriteria):  # type: ignore[misc]
     """Ends each row after a number of new tokens of its own."""
 
-    def __init__(self, limits: Sequence[int], prompt_length: int) -> None:
-        self._limits, self._prompt_length = torch.tensor(limits), prompt_length
+    limits: Sequence[int]
+    prompt_length: int
 
     def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:  # noqa: ARG002 - part of the calling convention
         """Return which rows have all their tokens."""
-        return input_ids.shape[1] - self._prompt_length >= self._limits.to(input_ids.device)
+        limits = torch.tensor(self.limits, device=input_ids.device)
+        return input_ids.shape[1] - self.prompt_length >= limits
 
 
 # --- Which tokens may follow ----------------------------------------------------------------------
 
 
+@dataclass
 class TemplateFirst(LogitsProcessor):  # type: ignore[misc]
     """Forbids a row to go on with a token that may not follow what it has written after its prompt.
 
     It needs the ids of the two tokens.
     """
 
-    def __init__(self, entity: int, separator: int, prompt_length: int) -> None:
-        self._entity, self._separator = entity, separator
-        self._prompt_length = prompt_length
+    entity: int
+    separator: int
+    prompt_length: int
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return the scores with minus infinity for what is forbidden."""
-        written = input_ids[:, self._prompt_length :]
-        separated = (written == self._separator).any(1)
+        written = input_ids[:, self.prompt_length :]
+        separated = (written == self.separator).any(1)
         allowed = scores.clone()
-        allowed[separated, self._separator] = -torch.inf
-        allowed[separated | (written[:, -1:] == self._entity).any(1), self._entity] = -torch.inf
+        allowed[separated, self.separator] = -torch.inf
+        allowed[separated | (written[:, -1:] == self.entity).any(1), self.entity] = -torch.inf
         return allowed
 
 
@@ -151,50 +151,49 @@ class Seeded(str):
         return seeded
 
 
+@dataclass
 class SeededSampling(LogitsProcessor):  # type: ignore[misc]
-    """Adds noise to the logits, so that the largest one is a draw.
+    """Adds noise to the logits, so that the largest one is a draw."""
 
-    ``seeds`` has one for each row. ``prompt_length`` is the number of tokens before the first draw.
-    Only the ``top_k`` likeliest tokens are drawn, if it is positive, and of these the likeliest
-    that have the probability ``top_p`` together.
-    """
+    seeds: Sequence[int]
+    """One for each row."""
+    prompt_length: int
+    """The number of tokens before the first draw."""
+    temperature: float = 1.0
+    top_k: int = 0
+    """Only so many of the likeliest tokens are drawn, if it is positive."""
+    top_p: float = 1.0
+    """Of these, the likeliest are drawn that have this probability together."""
 
-    def __init__(
-        self,
-        seeds: Sequence[int],
-        prompt_length: int,
-        *,
-        temperature: float = 1.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-    ) -> None:
-        self._seeds, self._prompt_length = seeds, prompt_length
-        warpers = [TemperatureLogitsWarper(temperature)] if temperature != 1 else []
-        warpers += [TopKLogitsWarper(top_k)] if top_k > 0 else []
-        warpers += [TopPLogitsWarper(top_p)] if top_p < 1 else []
+    def __post_init__(self) -> None:
+        warpers = [TemperatureLogitsWarper(self.temperature)] if self.temperature != 1 else []
+        warpers += [TopKLogitsWarper(self.top_k)] if self.top_k > 0 else []
+        warpers += [TopPLogitsWarper(self.top_p)] if self.top_p < 1 else []
         self._warpers = LogitsProcessorList(warpers)
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return the logits of what may be drawn, each with its noise."""
         warped = self._warpers(input_ids, scores).double()
-        seeds = torch.tensor(self._seeds, device=scores.device)[:, None]
+        seeds = torch.tensor(self.seeds, device=scores.device)[:, None]
         tokens = torch.arange(scores.shape[-1], device=scores.device)
-        step = input_ids.shape[1] - self._prompt_length
+        step = input_ids.shape[1] - self.prompt_length
         bits = _mixed(_mixed(_mixed(seeds) + step) + tokens)
         uniform = (_shifted(bits, 11).double() + 0.5) / (1 << 53)
         return warped - torch.log(-torch.log(uniform))
 
 
+# The constants of SplitMix64, as signed numbers.
+_STEP, _FIRST, _SECOND = (
+    number - (1 << 64) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+
+
 def _mixed(numbers: torch.Tensor) -> torch.Tensor:
     """Return well mixed bits of 64-bit integers: the finalizer of SplitMix64 (Steele, 2014)."""
-    numbers = numbers * _signed(0x9E3779B97F4A7C15)
-    numbers = (numbers ^ _shifted(numbers, 30)) * _signed(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ _shifted(numbers, 27)) * _signed(0x94D049BB133111EB)
+    numbers = numbers * _STEP
+    numbers = (numbers ^ _shifted(numbers, 30)) * _FIRST
+    numbers = (numbers ^ _shifted(numbers, 27)) * _SECOND
     return numbers ^ _shifted(numbers, 31)
-
-
-def _signed(number: int) -> int:
-    return number - (1 << 64) if number >> 63 else number
 
 
 def _shifted(numbers: torch.Tensor, by: int) -> torch.Tensor:
