@@ -3,7 +3,7 @@
 import logging
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -36,20 +36,6 @@ TRAINED_WHOLE = "checkpoint"
 
 OTHER_LOADERS = ("autogptq", "delta", "gguf_file", "gptqmodel")
 """Arguments with which lm-eval loads a base otherwise, which is not checked."""
-
-# Keys of a generation_config.json that change no token.
-_NO_SETTINGS = frozenset(
-    {
-        "_from_model_config",
-        "output_attentions",
-        "output_hidden_states",
-        "output_logits",
-        "output_scores",
-        "return_dict_in_generate",
-        "transformers_version",
-        "use_cache",
-    }
-)
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,13 +173,24 @@ def prompt_style(model: Checkpoint, adapter: Adapter | None, asked: object = Non
     Raises:
         ConfigError: the given style is unknown.
     """
-    requested: Any = asked or (adapter and adapter.prompt_style) or _style_of_base(model)
+    requested = asked or (adapter and adapter.prompt_style)
+    if not requested and model.backend in [*PROMPT_STYLES]:  # of hf, which prefers it to the config
+        requested = model.backend
+    if not requested:
+        base = model.base()
+        if base is None and model.pretrained is not None:
+            _log.warning(
+                "%s is not on this machine, so it gets the prompt of a causal model; "
+                "prompt_style=seq2seq in the metadata asks for the other",
+                visible(model.pretrained),
+            )
+        is_seq2seq = base is not None and read_json(base / "config.json").get("is_encoder_decoder")
+        requested = "seq2seq" if is_seq2seq else "causal"
     if requested not in PROMPT_STYLES:
         raise ConfigError(
             f"prompt_style={requested} is unknown", remedy=f"Use {' or '.join(PROMPT_STYLES)}."
         )
-    style: PromptStyle = requested
-    return style
+    return requested
 
 
 def has_chat_template(model: Checkpoint) -> bool | None:
@@ -218,21 +215,7 @@ def generation_config(model: Checkpoint) -> Decoding:
     folder = model.base()
     if folder is None or not (folder / "generation_config.json").is_file():
         return {}
-    own = read_json(folder / "generation_config.json")
-    return {key: own[key] for key in own if key not in _NO_SETTINGS}
-
-
-@contextmanager
-def _turning(raised: Callable[[BaseException], ConfigError | None]) -> Iterator[None]:
-    """Turn any error of a library in the block into that of ``raised``; None lets it pass."""
-    try:
-        yield
-    except (SporError, KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # damaged files and code of 400 families raise of many kinds
-        if (ours := raised(error)) is None:
-            raise
-        raise ours from error
+    return read_json(folder / "generation_config.json")
 
 
 @contextmanager
@@ -242,25 +225,25 @@ def loading(name: str, remedy: str) -> Iterator[None]:
     Raises:
         ConfigError: in place of such an error.
     """
-
-    def raised(error: BaseException) -> ConfigError:
+    try:
+        yield
+    except _PASSING:
+        raise
+    except BaseException as error:  # damaged files and code of 400 families raise of many kinds
         if is_about_code(error):
-            return ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY)
+            raise ConfigError(OWN_CODE, where=name, remedy=OWN_CODE_REMEDY) from error
         if isinstance(error, ModuleNotFoundError) and error.name:
             what = f"needs the package {error.name}, which is not installed"
-            return ConfigError(what, where=name, remedy=_EXTRAS)
-        what = in_words(error)
+            raise ConfigError(what, where=name, remedy=_EXTRAS) from error
+        what, architecture = in_words(error), ""
         if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
             what = "its weights are a pickle with more than tensors, which could run code"
-        architecture = ""
         with suppress(SporError):
             if folder := find_folder(name, "config.json"):
                 named = read_json(folder / "config.json").get("architectures")
                 architecture = f"{named[0]} " if isinstance(named, list) and named else ""
-        return ConfigError(f"{architecture}cannot be loaded: {what}", where=name, remedy=remedy)
-
-    with _turning(raised):
-        yield
+        what = f"{architecture}cannot be loaded: {what}"
+        raise ConfigError(what, where=name, remedy=remedy) from error
 
 
 @contextmanager
@@ -274,14 +257,14 @@ def running(
     Raises:
         ConfigError: in place of such an error.
     """
-
-    def raised(error: BaseException) -> ConfigError | None:
-        if isinstance(error, OSError) and error.errno:
-            return None
-        return ConfigError(f"{class_name(model)} raised {in_words(error)}", remedy=remedy)
-
-    with _turning(raised):
+    try:
         yield
+    except _PASSING:
+        raise
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise ConfigError(f"{class_name(model)} raised {in_words(error)}", remedy=remedy) from error
 
 
 def class_name(model: object) -> str:
@@ -290,6 +273,7 @@ def class_name(model: object) -> str:
     return type(inner.get_base_model() if hasattr(inner, "get_base_model") else inner).__name__
 
 
+_PASSING = (SporError, KeyboardInterrupt, GeneratorExit)
 _EXTRAS = "Run `pip install 'spor-tasks[hf]'`; the extra of servers is `api`, of vLLM `vllm`."
 OWN_CODE = "needs code of its own, which is not run unless you ask for it"
 OWN_CODE_REMEDY = (
@@ -301,22 +285,6 @@ OWN_CODE_REMEDY = (
 def is_about_code(error: BaseException) -> bool:
     """Return whether transformers asks for permission to run a checkpoint's own code."""
     return "trust_remote_code" in str(error)
-
-
-def _style_of_base(model: Checkpoint) -> str:
-    base = model.base()
-    if model.backend in [*PROMPT_STYLES]:  # of hf, which prefers it to the config
-        return str(model.backend)
-    if base is None:
-        if model.pretrained is not None:
-            _log.warning(
-                "%s is not on this machine, so it gets the prompt of a causal model; "
-                "prompt_style=seq2seq in the metadata asks for the other",
-                visible(model.pretrained),
-            )
-        return "causal"
-    config = read_json(base / "config.json")
-    return "seq2seq" if config.get("is_encoder_decoder") else "causal"
 
 
 def _read(folder: Path | None) -> Adapter | None:
