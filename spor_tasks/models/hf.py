@@ -10,7 +10,7 @@ import copy
 import json
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -113,14 +113,30 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: FBT001, FBT002
         """Generate for every request; count the prompts that are longer than the model takes."""
-        self._count_cut(requests)
-        outputs: list[str] = super().generate_until([*map(self._prepared, requests)], disable_tqdm)
-        return [
-            text + END if settings.get(KEEPS_END) and self._is_ended(text, settings) else text
-            for text, (_, settings) in zip(
-                outputs, (request.args for request in requests), strict=True
+        # A request may be repeated, to fill up a process's share.
+        different = {id(request): request for request in requests}.values()
+        counts: Counter[str] = Counter()
+        for request in different:
+            prompt, settings = request.args
+            counts[request.task_name] += self._length(prompt) > self._room(settings)
+        total: Counter[str] = Counter()
+        for share in gather_object([counts]):  # only the first process writes
+            total.update(share)
+        self._prompts_cut |= total
+        if cut := counts.total():
+            has_tables = all(_CUT in request.args[1] for request in different)
+            _log.warning(
+                "%d of %d prompts are longer than the model takes and lose %s",
+                cut,
+                len(different),
+                "the end of their table" if has_tables else "their beginning",
             )
-        ]
+        outputs: list[str] = super().generate_until([*map(self._prepared, requests)], disable_tqdm)
+        for number, (_, settings) in enumerate(request.args for request in requests):
+            if settings.get(KEEPS_END):
+                tokens = self.tok_encode(outputs[number], add_special_tokens=False)
+                outputs[number] += END if len(tokens) < self._most_new(settings) else ""
+        return outputs
 
     spor_beam_search = generate_until  # what our tasks call for beams
 
@@ -143,7 +159,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         """Forget which prompts were cut, and find out whether batches change what is written."""
         self._prompts_cut = {}
         self._reads_alone = False
-        if self.batch_size == 1:
+        if self.batch_size == 1 or isinstance(self._model, CodedModel):
             return
         adapters = getattr(self.model, "peft_config", {}).values()
         inserts = self.backend == "causal" and any(map(whole.inserts_prompt, adapters))
@@ -156,14 +172,12 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             )
 
     @property
-    def batch_size(self) -> Any:
+    def batch_size(self) -> int | str:
         """How many prompts are read at a time."""
         return 1 if self._reads_alone else super().batch_size
 
     def _change_in_batch(self) -> float:
         """Return how much the logits of four tokens change beside a longer prompt."""
-        if isinstance(self._model, CodedModel):
-            return 0.0
         short, long = "The harbour", "The harbour is near the old town. " * 4
         logits, written = [], []
         for prompts in ([short], [short, long]):
@@ -186,27 +200,6 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         possible = alone.isfinite() & beside.isfinite()
         changes = (alone - beside).where(possible, 0).std(1)
         return float((changes / alone.where(possible, 0).std(1)).nan_to_num().max())
-
-    def _count_cut(self, requests: list[Instance]) -> None:
-        # A request may be repeated, to fill up a process's share.
-        different = {id(request): request for request in requests}.values()
-        counts: Counter[str] = Counter()
-        for request in different:
-            prompt, kwargs = request.args
-            counts[request.task_name] += self._length(prompt) > self._room(kwargs)
-        total: Counter[str] = Counter()
-        for share in gather_object([counts]):  # only the first process writes
-            total.update(share)
-        self._prompts_cut.update(total)
-        if cut := counts.total():
-            _log.warning(
-                "%d of %d prompts are longer than the model takes and lose %s",
-                cut,
-                len(different),
-                "the end of their table"
-                if all(_CUT in request.args[1] for request in different)
-                else "their beginning",
-            )
 
     def _prepared(self, request: Instance) -> Instance:
         """Return a request whose prompt fits and has its seed, and that ends where its filters cut.
@@ -243,23 +236,16 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             prompt = self._model.encode(context.rstrip())
         return prompt, text
 
-    def _is_ended(self, text: str, settings: Decoding) -> bool:
-        return len(self.tok_encode(text, add_special_tokens=False)) < self._most_new(settings)
-
     def _most_new(self, settings: Decoding) -> int:
         return int(normalize_gen_kwargs(dict(settings), self.max_gen_toks)["max_gen_toks"])
 
     def _room(self, settings: Decoding) -> int:
         """Return how many tokens of a prompt the model sees."""
-        longest: int = self.max_length
-        if self.backend == "seq2seq":
-            return longest
-        return longest - self._most_new(settings)
+        written = 0 if self.backend == "seq2seq" else self._most_new(settings)
+        return int(self.max_length) - written
 
     def tok_batch_encode(
-        self,
-        strings: list[str],
-        **kwargs: Any,
+        self, strings: list[str], **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
         self._seeded = [text for text in strings if isinstance(text, Seeded)]
@@ -273,11 +259,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return ids, mask
 
     def _model_generate(
-        self,
-        context: torch.Tensor,
-        max_length: int,
-        stop: list[str],
-        **generation_kwargs: Any,
+        self, context: torch.Tensor, max_length: int, stop: list[str], **generation_kwargs: Any
     ) -> torch.Tensor:
         if not generation_kwargs.get("do_sample"):
             generation_kwargs.pop("temperature", None)  # lm-eval's 0.0; unused here
@@ -285,22 +267,25 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         # lm-eval adds the end token's text to the stops. It would also end a row that spells it in
         # other tokens, and beams are scored by the token.
         stops = [text for text in stop if text != self.tokenizer.decode(self.eot_token_id)]
-        ends: list[Callable[[str], bool]] = []
-        if stops:
-            ends.append(lambda text: any(stop in text for stop in stops))
-        if names := generation_kwargs.pop(_FILTERS, ()):
-            ends.append(lambda text: is_complete(names, text))
+        names = generation_kwargs.pop(_FILTERS, ())
         sees_prompt = self.backend == "causal" and not isinstance(self._model, CodedModel)
         prompt_length = context.shape[1] if sees_prompt else 0
-        processors = []
+        criteria, processors = [], []
+        if stops or names:
+            criteria.append(
+                StopAtText(
+                    self.tokenizer,
+                    lambda text: any(stop in text for stop in stops) or is_complete(names, text),
+                    prompt_length,
+                )
+            )
         if generation_kwargs.pop("coarse_to_fine", False):
-            processors = template_first(self.tokenizer, prompt_length)
+            processors += template_first(self.tokenizer, prompt_length)
         if generation_kwargs.pop(_SEED, None) is not None:
             how = {key: generation_kwargs.pop(key) for key in _DRAWING if key in generation_kwargs}
             seeds = [row.seed for row in self._seeded]
             processors.append(SeededSampling(seeds, prompt_length, **how))
             generation_kwargs["do_sample"] = False
-        criteria = [StopAtText(self.tokenizer, end, prompt_length) for end in ends]
         if generation_kwargs.pop(_WHOLE, None) is not None:
             criteria.append(StopAtLength([row.limit for row in self._seeded], prompt_length))
         precision = torch.autocast(
