@@ -190,8 +190,12 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         self._start: list[int] = tokenizer(START)["input_ids"]
         combinations = itertools.product(*self.aspects.values())
         self.numbers = {combination: number for number, combination in enumerate(combinations)}
-        self._first = base.get_input_embeddings().num_embeddings
-        words = torch.stack([*map(self._word, itertools.chain(*self.aspects.values()))])
+        embed = base.get_input_embeddings()
+        self._first = embed.num_embeddings
+        named = [f" {value}" for values in self.aspects.values() for value in values]
+        with torch.no_grad():
+            ids = map(torch.tensor, tokenizer(named, add_special_tokens=False)["input_ids"])
+            words = torch.stack([embed(each.to(base.device)).mean(0) for each in ids])
         by_aspect = torch.arange(len(words)).split([*map(len, self.aspects.values())])
         self._values = torch.cartesian_prod(*by_aspect).view(len(self.numbers), -1)
         self.vectors: Vectors = vectors(base, words, len(self.aspects)).to(base.device)
@@ -199,19 +203,11 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         renamed = "cache" in inspect.signature(base.forward).parameters  # by transformers 5.24
         self._cache = "cache" if renamed else "past_key_values"
 
-    def _word(self, value: str) -> torch.Tensor:
-        """Return the mean embedding of the tokens of a value's word."""
-        ids = self._tokenizer(f" {value}", add_special_tokens=False)["input_ids"]
-        embed = self.base.get_input_embeddings()
-        return embed(torch.tensor(ids, device=self.base.device)).detach().mean(0)
-
     def __getattr__(self, name: str) -> Any:
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name == "base":  # not there yet
-                raise
-            return getattr(self.base, name)
+            return getattr(super().__getattr__("base"), name)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a prompt: the places of its codes, and the tokens of what follows.
@@ -253,10 +249,7 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def generate(
-        self,
-        input_ids: torch.Tensor,
-        attention_mask: torch.Tensor,
-        **settings: Any,
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **settings: Any
     ) -> torch.Tensor:
         """Return the rows with what the model writes after them, as transformers' own method.
 
