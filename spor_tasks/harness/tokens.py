@@ -33,8 +33,7 @@ class Tokens:
     @classmethod
     def of(cls, model: Checkpoint) -> Self:
         """Return the tokenizer that a model's arguments name; nothing is downloaded."""
-        revision = str(model.revision) if model.revision else None
-        return cls(_load(model.tokenizer or model.pretrained, revision))
+        return cls(_load(model.tokenizer or model.pretrained, model.revision))
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -87,7 +86,7 @@ class Tokens:
 
 
 @cache
-def _load(name: object, revision: str | None) -> Any:
+def _load(name: object, revision: str) -> Any:
     if not isinstance(name, str):
         return None
     folder = find_folder(name, "tokenizer_config.json", revision=revision)

@@ -49,9 +49,9 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     tokenizer: object = None
     backend: object = None
     """The kind of base that ``hf`` takes it for, in place of what its config says."""
-    revision: object = None
-    subfolder: object = ""
-    trust_remote_code: object = False
+    revision: str = "main"
+    subfolder: str = ""
+    trust_remote_code: bool = False
     model_type: str | None = None
     """lm-eval's name of the type of model, where it is known (``backends.MODEL_TYPE``)."""
     other_loader: str | None = None
@@ -61,8 +61,16 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     def read(cls, arguments: Mapping[str, Any]) -> Self:
         """Return what a model's arguments say, with what the metadata adds to them."""
         given = {key: arguments[key] for key in cls.__struct_fields__ if key in arguments}
-        other = next((key for key in OTHER_LOADERS if arguments.get(key)), None)
-        return cls(**given | {"other_loader": other})
+        typed = {
+            "revision": str(given.get("revision") or "main"),
+            "subfolder": str(given.get("subfolder") or ""),
+            "trust_remote_code": given.get("trust_remote_code") is True,
+            "other_loader": next((key for key in OTHER_LOADERS if arguments.get(key)), None),
+        }
+        return cls(**given | typed)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))  # arguments may be of any type
 
     @property
     def adapter(self) -> Any:
@@ -75,8 +83,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             ConfigError: the folder is missing or not a checkpoint.
         """
-        revision = None if self.revision is None else str(self.revision)
-        return find_folder(name, file, subfolder=str(self.subfolder), revision=revision)
+        return find_folder(name, file, subfolder=self.subfolder, revision=self.revision)
 
     def base(self) -> Path | None:
         """Return the base's folder; None if it is not on this machine, or a single file.

@@ -8,7 +8,6 @@ import copy
 import logging
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -31,7 +30,6 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_L
 
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.visible import visible
-from spor_tasks.core.weights import find_folder
 from spor_tasks.models.checkpoints import ADAPTER_CONFIG, Checkpoint
 
 _log = logging.getLogger(__name__)
@@ -66,7 +64,7 @@ def check_base(model: PreTrainedModel, loaded: Mapping[str, Any], where: str) ->
         _log.warning("%s lacks %s, which transformers makes", visible(where), ", ".join(made))
     if lost := [key for key in missing if key not in buffers]:
         raise ConfigError(
-            f"lacks {_counted(lost)} of its architecture{_first(lost)}",
+            f"lacks {_weights(lost, 'of its architecture')}",
             where=where,
             remedy="Get the checkpoint again, or name another one.",
         )
@@ -87,7 +85,7 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
                 model, adapter, revision=revision, low_cpu_mem_usage=is_empty, **device
             )
         except KeyError as error:  # peft asks for some by their names
-            raise _unfit(adapter, "lacks {} for", [str(error.args[0])]) from error
+            raise _unfit(adapter, "lacks", [str(error.args[0])], "for this base") from error
         (name,) = tuned.peft_config
         weights = load_peft_weights(adapter, device="cpu", revision=revision)
         found = set_peft_model_state_dict(tuned, weights, name, low_cpu_mem_usage=is_empty)
@@ -97,9 +95,9 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
     lost = sorted(key for key in keys if saved.keys() & {key, key.rpartition(".")[0]})
     foreign = [key for key in found.unexpected_keys if key not in saved]
     if lost:
-        raise _unfit(adapter, "lacks {} for", lost)
+        raise _unfit(adapter, "lacks", lost, "for this base")
     if foreign:
-        raise _unfit(adapter, "has {} without a place in", foreign)
+        raise _unfit(adapter, "has", foreign, "without a place in this base")
     return tuned
 
 
@@ -120,20 +118,19 @@ def is_removable(tuned: PeftModel, adapter: str, revision: str | None = None) ->
     )
 
 
-def _unfit(adapter: str, fault: str, keys: Sequence[str]) -> ConfigError:
+def _unfit(adapter: str, verb: str, keys: Sequence[str], place: str) -> ConfigError:
     return ConfigError(
-        f"{fault.format(_counted(keys))} this base{_first(keys)}",
+        f"{verb} {_weights(keys, place)}",
         where=adapter,
         remedy="Name the base that it was trained on, or get the adapter again.",
     )
 
 
-def _counted(keys: Sequence[str]) -> str:
-    return f"{len(keys)} weight{'s' if len(keys) > 1 else ''}"
-
-
-def _first(keys: Sequence[str]) -> str:
-    return f"; the first is {keys[0]}" if len(keys) > 1 else f": {keys[0]}"
+def _weights(keys: Sequence[str], place: str) -> str:
+    first = keys[0]
+    if len(keys) == 1:
+        return f"1 weight {place}: {first}"
+    return f"{len(keys)} weights {place}; the first is {first}"
 
 
 def check_hf(model: Checkpoint, *, writes: bool) -> Notes:
@@ -147,52 +144,29 @@ def check_hf(model: Checkpoint, *, writes: bool) -> Notes:
     """
     if model.other_loader:
         return (f"{_UNCHECKED}: {model.other_loader}= loads it otherwise",)
-    if model.base() is None:
-        return ()
-    if (
-        model.adapter
-        and find_folder(model.adapter, ADAPTER_CONFIG, revision=_revision(model)) is None
-    ):
-        return ()
-    return _check(_Tried(model, writes, repr(model), model.files()))
+    is_here = model.base() and (not model.adapter or model.find(model.adapter, ADAPTER_CONFIG))
+    return _check(model, model.files(), writes=writes) if is_here else ()
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """A model to try, equal to another of equal arguments and files."""
-
-    model: Checkpoint = field(compare=False)
-    writes: bool
-    arguments: str
-    files: tuple[object, ...]
-
-
-def _revision(model: Checkpoint) -> str:
-    return str(model.revision or "main")
-
-
-def _source(model: Checkpoint) -> dict[str, Any]:
+def _source(model: Checkpoint) -> dict[str, str | bool]:
     """Return what transformers needs to find the files, besides their place."""
-    return {
-        "revision": _revision(model),
-        "subfolder": str(model.subfolder),
-        "trust_remote_code": model.trust_remote_code is True,
-    }
+    return {key: getattr(model, key) for key in ("revision", "subfolder", "trust_remote_code")}
 
 
 @lru_cache(maxsize=64)
-def _check(tried: _Tried) -> Notes:
-    model, notes = tried.model, []
+def _check(model: Checkpoint, _files: object, *, writes: bool) -> Notes:
+    """Return the notes on a model, tried once while its files do not change."""
+    notes = []
     try:
         base = _empty(model)
-        if tried.writes:
+        if writes:
             _check_batches(base, model)
-        if tried.writes and base.config.is_encoder_decoder:
+        if writes and base.config.is_encoder_decoder:
             notes.append("hf lets a text exceed its limit by the length of its batch's prompts")
         if model.adapter:
             name = model.tokenizer or model.pretrained
             tokenizer = AutoTokenizer.from_pretrained(name, **_source(model))
-            notes += _check_adapter(base, model.adapter, _revision(model), len(tokenizer))
+            notes += _check_adapter(base, model, len(tokenizer))
     except SporError:
         raise
     except Exception as error:  # noqa: BLE001 - of libraries; the loading itself meets it as well
@@ -233,7 +207,7 @@ def _check_batches(base: PreTrainedModel, model: Checkpoint) -> None:
     elif kind in _READ_ALONE:
         what = "takes notice of padding"
     elif model.adapter and inserts_prompt(
-        PeftConfig.from_pretrained(model.adapter, revision=_revision(model))
+        PeftConfig.from_pretrained(model.adapter, revision=model.revision)
     ):
         what, where = "puts a trained prompt before the padding of a batch", model.adapter
     else:
@@ -246,22 +220,21 @@ def inserts_prompt(config: PeftConfig) -> bool:
     return bool(config.is_prompt_learning and config.peft_type != PeftType.PREFIX_TUNING)
 
 
-def _check_adapter(base: PreTrainedModel, adapter: str, revision: str, tokens: int) -> Notes:
+def _check_adapter(base: PreTrainedModel, model: Checkpoint, tokens: int) -> Notes:
     """Refuse an adapter that does not fit the base, or not with the embeddings that `hf` cuts."""
     rows = base.config.get_text_config().vocab_size
     cut = copy.deepcopy(base) if tokens < rows else None
     grow(base, tokens)
-    load_adapter(base, adapter, revision)
+    load_adapter(base, model.adapter, model.revision)
     if cut is None:
         return ()
     cut.resize_token_embeddings(tokens)
     fact = f"hf cuts the {rows} embeddings of the base to the {tokens} tokens of its tokenizer"
     try:
-        load_adapter(cut, adapter, revision)
+        load_adapter(cut, model.adapter, model.revision)
     except RuntimeError as error:  # of shapes
-        raise ConfigError(
-            f"was trained with other embeddings: {fact}", where=adapter, remedy=_REMEDY
-        ) from error
+        what = f"was trained with other embeddings: {fact}"
+        raise ConfigError(what, where=model.adapter, remedy=_REMEDY) from error
     return (f"{fact}, so that its probabilities are not those of training",)
 
 
