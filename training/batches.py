@@ -4,8 +4,7 @@ Packed pairs stand end to end in one row, and each sees only itself. So nothing 
 model learns the same.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -52,13 +51,12 @@ def load_batches(
     """Return the batches of a step, on the model's device; a long packed batch in parts."""
     parts: list[list[Row]] = []
     for numbers in step.batches:
-        part: list[Row] = []
+        parts.append([])
         for row in (rows[number] for number in numbers):
-            if packing and part and sum(each.length for each in [*part, row]) > _LONGEST_ROW:
-                parts.append(part)
-                part = []
-            part.append(row)
-        parts.append(part)
+            taken = sum(each.length for each in parts[-1])
+            if packing and taken and taken + row.length > _LONGEST_ROW:
+                parts.append([])
+            parts[-1].append(row)
     return [load_batch(part, pad_id, model, packing=packing) for part in parts]
 
 
@@ -149,32 +147,20 @@ def target_losses(model: Model, batch: Batch) -> torch.Tensor:
             input_ids=inputs.pop("input_ids"), attention_mask=inputs.pop(_ENCODER_MASK)
         )
     ids = batch.inputs.get("decoder_input_ids", batch.inputs["input_ids"])
-    with _only_positions(model, batch.positions, ids.shape):
-        logits = model(**inputs, use_cache=False).logits
-    return functional.cross_entropy(logits.float(), batch.labels, reduction="none")
-
-
-@contextmanager
-def _only_positions(model: Model, positions: torch.Tensor, shape: torch.Size) -> Iterator[None]:
-    """Give the language model's head only the hidden states of these positions, flattened.
-
-    A hook, because encoder-decoders lack `logits_to_keep`. All else that a model does to its states
-    or logits (scale, cap, bias) stays. ``shape`` is that of the ids, batch x length.
-    """
 
     def select(_: torch.nn.Module, states: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        if states[0].shape[:-1] != shape:  # ProphetNet predicts further tokens too
+        if states[0].shape[:-1] != ids.shape:  # ProphetNet predicts further tokens too
             raise ConfigError(
                 f"{class_name(model)} predicts more than the next token of each text",
                 remedy="Train a model that predicts the next token alone.",
             )
-        return (states[0].flatten(0, 1)[positions],)
+        return (states[0].flatten(0, 1)[batch.positions],)
 
-    hook = model.get_output_embeddings().register_forward_pre_hook(select)
-    try:
-        yield
-    finally:
-        hook.remove()
+    # A hook, because encoder-decoders lack `logits_to_keep`. All else that a model does to its
+    # states or logits (scale, cap, bias) stays.
+    with model.get_output_embeddings().register_forward_pre_hook(select):
+        logits = model(**inputs, use_cache=False).logits
+    return functional.cross_entropy(logits.float(), batch.labels, reduction="none")
 
 
 def check_packing(model: Model, rows: Sequence[Row], pad_id: int) -> None:
@@ -187,7 +173,8 @@ def check_packing(model: Model, rows: Sequence[Row], pad_id: int) -> None:
     """
     by_length = sorted(rows, key=lambda row: row.tokens)
     shortest, longest = by_length[0], by_length[-1]
-    training = model.training
+    exact = all(weight.dtype == torch.float32 for weight in model.parameters())
+    training, cause = model.training, None
     model.eval()
     try:
         with torch.no_grad(), enough_memory("on the longest pair", LESS_MEMORY):
@@ -195,22 +182,19 @@ def check_packing(model: Model, rows: Sequence[Row], pad_id: int) -> None:
                 alone = target_losses(model, load_batch([shortest], pad_id, model))
             pair = load_batch([longest, shortest], pad_id, model, packing=True)
             behind = target_losses(model, pair)[-len(alone) :]
+        moved = float((behind - alone).abs().mean() / alone.mean())
+        if moved <= (_ROUNDING if exact else _ROUNDING_16):
+            return
+        fault = f"behind another pair, a pair's losses differ by {moved:.1%}"
     except SporError:
         raise
-    except Exception as error:  # of the model's own code, of many kinds
-        raise _not_packable(model, f"it raised {type(error).__name__}: {error}") from error
+    except Exception as error:  # noqa: BLE001 - of the model's own code, of many kinds
+        fault, cause = f"it raised {type(error).__name__}: {error}", error
     finally:
         model.train(training)
-    moved = float((behind - alone).abs().mean() / alone.mean())
-    exact = {weight.dtype for weight in model.parameters()} == {torch.float32}
-    if not moved <= (_ROUNDING if exact else _ROUNDING_16):
-        raise _not_packable(model, f"behind another pair, a pair's losses differ by {moved:.1%}")
-
-
-def _not_packable(model: Model, why: str) -> ConfigError:
-    return ConfigError(
-        f"optimization.packing cannot be used with {class_name(model)}: {why}",
+    raise ConfigError(
+        f"optimization.packing cannot be used with {class_name(model)}: {fault}",
         remedy="Set optimization.packing=false. To pad less, set optimization.batch_size=3 and "
         "optimization.gradient_accumulation=2, which learn the same as a batch of 6, or "
         "optimization.group_by_length=true.",
-    )
+    ) from cause

@@ -111,21 +111,32 @@ def encode(
             where=tokenizer.name_or_path,
             remedy="Set eos_token in its tokenizer_config.json, or use another model.path.",
         )
+
+    def length(text: str, **settings: bool) -> int:
+        return len(tokenizer(text, **settings)["input_ids"])
+
+    def shortened(pair: TrainingPair) -> TrainingPair:
+        if not cut_before or max_length is None:
+            return pair
+        # The end token takes the place of the row's last one, which is not in it.
+        text = 0 if style == "seq2seq" else length(pair.text, add_special_tokens=False)
+        room = max_length - text
+        prompt = without_end_of_table(pair.prompt, cut_before, room, length, tokenizer)
+        return pair._replace(prompt=prompt)
+
     fitting: list[Row] = []
     shared: dict[int, int] = {}  # one object for equal tokens, which takes a third of the memory
     count = cut = 0
     unread = iter(pairs)
     while whole_pairs := list(islice(unread, _AT_ONCE)):
-        cut_pairs = whole_pairs
-        if cut_before and max_length is not None:
-            cut_pairs = [_cut(pair, tokenizer, style, max_length, cut_before) for pair in cut_pairs]
+        cut_pairs = list(map(shortened, whole_pairs))
         rows = _rows(cut_pairs, tokenizer, style)
         count += len(rows)
         for pair, whole, row in zip(cut_pairs, whole_pairs, rows, strict=True):
             if max_length is None or row.length <= max_length:
                 ids, labels = ([shared.setdefault(i, i) for i in side] for side in row[:2])
                 fitting.append(Row(ids, labels, pair.sample))
-                cut += pair is not whole
+                cut += pair != whole
     if not fitting:
         raise ConfigError(
             f"none of the {count} training pairs has at most {max_length} tokens",
@@ -154,29 +165,6 @@ def _check_known(rows: Sequence[Row], tokenizer: PreTrainedTokenizerBase) -> Non
         )
 
 
-def _cut(
-    pair: TrainingPair,
-    tokenizer: PreTrainedTokenizerBase,
-    style: PromptStyle,
-    max_length: int,
-    before: Sequence[str],
-) -> TrainingPair:
-    """Return the pair with so much of its prompt that it fits, and with its whole text."""
-
-    def count(text: str) -> int:
-        return len(tokenizer(text)["input_ids"])
-
-    # The end token takes the place of the row's last one, which is not in it.
-    text = 0 if style == "seq2seq" else len(_text_ids(pair, tokenizer))
-    prompt = without_end_of_table(pair.prompt, before, max_length - text, count, tokenizer)
-    return pair if prompt == pair.prompt else pair._replace(prompt=prompt)
-
-
-def _text_ids(pair: TrainingPair, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    ids: list[int] = tokenizer(pair.text, add_special_tokens=False)["input_ids"]
-    return ids
-
-
 def _rows(
     pairs: Sequence[TrainingPair], tokenizer: PreTrainedTokenizerBase, style: PromptStyle
 ) -> list[Row]:
@@ -189,10 +177,9 @@ def _rows(
     rows = []
     joined = tokenizer([pair.prompt + pair.text for pair in pairs])["input_ids"]
     for pair, prompt_ids, ids in zip(pairs, prompts, joined, strict=True):
-        if ids[: len(prompt_ids)] == prompt_ids:
-            text_ids = ids[len(prompt_ids) :]
-        else:
-            text_ids = _text_ids(pair, tokenizer)
+        text_ids = ids[len(prompt_ids) :]
+        if prompt_ids + text_ids != ids:
+            text_ids = tokenizer(pair.text, add_special_tokens=False)["input_ids"]
         rows.append(causal_row(prompt_ids, [*text_ids, end]))
     return rows
 
@@ -216,11 +203,9 @@ def plan_steps(lengths: Sequence[int], settings: OptimizationConfig) -> list[Ste
         rng.shuffle(order)
         of_steps = list(chunks(order, size))
         if settings.group_by_length:
-            of_steps = [
-                group
-                for some in chunks(order, _GROUPED_STEPS * size)
-                for group in chunks(sorted(some, key=lengths.__getitem__), size)
-            ]
+            parts = chunks(order, _GROUPED_STEPS * size)
+            by_length = chain.from_iterable(sorted(some, key=lengths.__getitem__) for some in parts)
+            of_steps = list(chunks(list(by_length), size))
             rng.shuffle(of_steps)
         for group in of_steps:
             yield sorted(group, key=lengths.__getitem__)
@@ -260,13 +245,9 @@ def collate(rows: Sequence[Row], pad_id: int) -> dict[str, torch.Tensor]:
 
     Rows are padded on the right, which neither causal attention nor an encoder's mask sees.
     """
-    inputs, labels = zip(*(map(torch.tensor, row[:2]) for row in rows), strict=True)
-    columns = {
-        "input_ids": (inputs, pad_id),
-        "attention_mask": (tuple(map(torch.ones_like, inputs)), 0),
-        "labels": (labels, IGNORED),
-    }
+    inputs, labels = ([torch.tensor(row[side]) for row in rows] for side in (0, 1))
     return {
-        name: pad_sequence(tensors, batch_first=True, padding_value=filler)
-        for name, (tensors, filler) in columns.items()
+        "input_ids": pad_sequence(inputs, batch_first=True, padding_value=pad_id),
+        "attention_mask": pad_sequence([*map(torch.ones_like, inputs)], batch_first=True),
+        "labels": pad_sequence(labels, batch_first=True, padding_value=IGNORED),
     }

@@ -9,7 +9,6 @@ not before.
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 
@@ -26,15 +25,13 @@ def optimizer(
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimizer == "torch" and not decay:
         return torch.optim.Adam(weights.values(), lr=rate)
-    groups: list[dict[str, Any]] = [
-        {"params": [], "weight_decay": decay},
-        {"params": [], "weight_decay": 0.0},
-    ]
+    decaying, exempt = list[torch.nn.Parameter](), list[torch.nn.Parameter]()
     for name, weight in weights.items():
         is_norm = weight.ndim < 2
         is_exempt = "bias" in name or (is_norm and not settings.decay_norms)
-        groups[is_exempt]["params"].append(weight)
-    groups = [group for group in groups if group["params"]]
+        (exempt if is_exempt else decaying).append(weight)
+    parts = ((decaying, decay), (exempt, 0.0))
+    groups = [{"params": some, "weight_decay": own} for some, own in parts if some]
     if settings.optimizer == "torch":
         return torch.optim.AdamW(groups, lr=rate)
     return TransformersAdamW(groups, {"lr": rate, "weight_decay": 0.0})
