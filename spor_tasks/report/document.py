@@ -46,6 +46,7 @@ _LATEX = str.maketrans(
 )
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_NOT_IN_CSV = (Mapping, list, tuple)
 _TEXT_COLUMNS = {"model", "prompt", "arm", "metric"}
 
 
@@ -53,8 +54,8 @@ _TEXT_COLUMNS = {"model", "prompt", "arm", "metric"}
 class Document:
     """Tables under a title, with a legend and problems.
 
-    ``rows`` has every number of the document once, with all that identifies it; CSV files have the
-    ``fields`` of these rows. ``short_legend`` stands for the legend on a terminal.
+    ``rows`` has every number of the document once, with all that identifies it; CSV files have
+    their texts and numbers. ``short_legend`` stands for the legend on a terminal.
     """
 
     title: str
@@ -62,7 +63,6 @@ class Document:
     legend: str = ""
     problems: tuple[Problem, ...] = ()
     short_legend: str = ""
-    fields: tuple[str, ...] = ()
     rows: tuple[Mapping[str, object], ...] = ()
 
     @property
@@ -214,13 +214,16 @@ def csv_field(text: str) -> str:
 
 
 def csv_text(document: Document) -> str:
-    """Return the rows of a document as CSV; missing fields are empty."""
+    """Return the rows of a document as CSV; missing fields are empty, lists and records absent."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, document.fields, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for row in document.rows:
-        texts = {name: csv_field(value) for name, value in row.items() if isinstance(value, str)}
-        writer.writerow({**row, **texts})
+    writer = csv.writer(text, lineterminator="\n")
+    for number, row in enumerate(document.rows):
+        own = {name: value for name, value in row.items() if not isinstance(value, _NOT_IN_CSV)}
+        if number == 0:
+            writer.writerow(own)
+        writer.writerow(
+            csv_field(value) if isinstance(value, str) else value for value in own.values()
+        )
     return text.getvalue()
 
 

@@ -3,10 +3,11 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from spor_tasks.results.facts import Declared, ScoreFacts
+from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison
+from spor_tasks.results.runs import Run
 from spor_tasks.results.stats import Interval
 
 _FLOORS = "copied inputs, and one reference against the others (held out)"
@@ -54,11 +55,8 @@ class Grid:
     @property
     def sections(self) -> tuple[tuple[str, tuple[Line, ...]], ...]:
         """The lines with the title of their section, empty for our own if they are alone."""
-        others = (
-            (f"Floors: {_FLOORS}", self.floors),
-            ("As published", self.paper),
-        )
-        shown = tuple((title, lines) for title, lines in others if lines)
+        others = {f"Floors: {_FLOORS}": self.floors, "As published": self.paper}
+        shown = tuple((title, lines) for title, lines in others.items() if lines)
         return (("Runs" if shown else "", self.runs), *shown)
 
 
@@ -90,19 +88,12 @@ def joined(separator: str, *texts: str | None) -> str:
     return separator.join(text for text in texts if text)
 
 
-class _TitledRow(Protocol):
-    @property
-    def spec(self) -> Declared: ...
-    @property
-    def variant(self) -> str: ...
-
-
-def section_title(row: _TitledRow) -> str:
+def section_title(row: Run | Comparison) -> str:
     """Return the title of a row's sets, without their part, and how the task asks."""
     return joined(", ", row.spec.title, row.variant)
 
 
-def full_title(row: _TitledRow) -> str:
+def full_title(row: Run | Comparison) -> str:
     """Return the title of a row's task, with the part of the sets."""
     return joined(", ", section_title(row), row.spec.sets.part_title)
 
@@ -112,19 +103,15 @@ def samples_text(row: Comparison) -> str:
     n, documents, clusters, _ = row.size
     if documents and n < documents:
         return f"{n:,} of {documents:,}: a trial"
-    if clusters is None or clusters == n:
-        return f"{n:,}"
-    return f"{n:,} in {clusters:,} cluster{'' if clusters == 1 else 's'}"
+    many = "" if clusters == 1 else "s"
+    return f"{n:,}" if clusters in {None, n} else f"{n:,} in {clusters:,} cluster{many}"
 
 
 def interval_text(interval: Interval | None, score: ScoreFacts) -> str:
     """Return both ends: one digit for a score from 0 to some number, two for others."""
-    if interval is None:
-        return ""
-    if score.is_signed:
-        return f"{interval.low:+.2f}, {interval.high:+.2f}"
-    digits = 1 if math.isfinite(score.high) else 2
-    return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}"
+    form = "+.2f" if score.is_signed else ".1f" if math.isfinite(score.high) else ".2f"
+    ends = (interval.low, interval.high) if interval else ()
+    return ", ".join(format(end, form) for end in ends)
 
 
 def p_text(p: float | None) -> str:

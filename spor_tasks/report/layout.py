@@ -1,11 +1,12 @@
 """Tables of comparisons as a task declares them: which number is in which cell."""
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
+from typing import TypeAlias
 
 from spor_tasks.core.layouts import Layout
 from spor_tasks.report.grid import (
@@ -29,70 +30,63 @@ _ABOUT_FLOORS = (
     "the first, which reference is. At most 200 samples."
 )
 
+_Rows: TypeAlias = Sequence[Comparison]
 
-def fill(layouts: Sequence[Layout], rows: Sequence[Comparison]) -> Iterator[Grid]:
+
+def fill(layouts: Sequence[Layout], rows: _Rows) -> Iterator[Grid]:
     """Yield the tables of a section, each score in the first table that takes it."""
-    ours = [row for row in rows if row.kind != "published"]
-    parts = [*dict.fromkeys(row.spec.name.part for row in ours)]
-    apart = [layout for layout in layouts if layout.by_part == "apart"]
-    together = [layout for layout in layouts if layout.by_part == "together"]
-    for part in parts if apart else ():
-        of_part = [row for row in rows if row.spec.name.part == part]
-        yield from _filled(
-            apart, of_part, rows, full_title(next(r for r in ours if r.spec.name.part == part))
-        )
+    apart, together, compared = (
+        [layout for layout in layouts if layout.by_part == how]
+        for how in ("apart", "together", "compared")
+    )
+    titles: dict[str | None, str] = {}
+    for row in rows:
+        if row.kind != "published":
+            titles.setdefault(row.spec.name.part, full_title(row))
+    for part, title in titles.items():
+        yield from _filled(apart, [row for row in rows if row.spec.name.part == part], rows, title)
     title = section_title(rows[0])
-    if together or not layouts:
-        yield from _filled(together or [Layout(order="given")], rows, rows, title)
+    whole = [] if layouts else [Layout(order="given")]
+    yield from _filled(together or whole, rows, rows, title)
     several = {row.name for row in rows if row.kind == "published" and row.spec.name.part}
-    compared = [row for row in rows if row.kind != "published" or row.name in several]
-    for layout in layouts if len(parts) > 1 else ():
-        if layout.by_part == "compared":
-            yield from _filled([layout], compared, rows, title)
+    of_several = [row for row in rows if row.kind != "published" or row.name in several]
+    for layout in compared if len(titles) > 1 else ():
+        yield from _filled([layout], of_several, rows, title)
 
 
-def _filled(
-    layouts: Iterable[Layout],
-    rows: Sequence[Comparison],
-    section: Sequence[Comparison],
-    title: str,
-) -> Iterator[Grid]:
+def _filled(layouts: Iterable[Layout], rows: _Rows, section: _Rows, title: str) -> Iterator[Grid]:
     """Yield a table for each layout that has rows."""
     for layout in layouts:
-        own = []
+        own, rest = list[Comparison](), list[Comparison]()
         for row in rows:
             name, group = row.spec.score(row.metric)
-            is_of_part = not layout.parts or (row.spec.name.part or "") in layout.parts
-            is_of_score = not layout.scores or name in layout.scores
-            if is_of_part and is_of_score and (not layout.groups or group in layout.groups):
-                own.append(row)
-        taken = {id(row) for row in own}
-        rows = [row for row in rows if id(row) not in taken]
+            is_taken = (
+                (not layout.parts or (row.spec.name.part or "") in layout.parts)
+                and (not layout.scores or name in layout.scores)
+                and (not layout.groups or group in layout.groups)
+            )
+            (own if is_taken else rest).append(row)
+        rows = rest
         own = [row for row in own if layout.published or row.kind != "published"]
-        if not own:
-            continue
-        if layout.lines == "score":
+        if own and layout.lines == "score":
             yield from by_arm(own, layout.part)
-            continue
-        yield by_metric(
-            f"{title}, {layout.title}" if layout.title else title,
-            _ordered(layout, own),
-            partial(_header, layout),
-            _captions(layout, own, section),
-        )
+        elif own:
+            own_title = joined(", ", title, layout.title)
+            about = _captions(layout, own, section)
+            yield by_metric(own_title, _ordered(layout, own), partial(_header, layout), about)
 
 
-def _ordered(layout: Layout, rows: Sequence[Comparison]) -> Sequence[Comparison]:
+def _ordered(layout: Layout, rows: _Rows) -> _Rows:
     """Return the rows by part and score, the groups of a score after the first of them."""
     first: dict[str, int] = {}
     for row in rows:
         name, at = row.spec.score(row.metric).name, row.spec.displayed.index(row.metric)
         first[name] = min(at, first.get(name, at))
 
-    def place(row: Comparison) -> tuple[int, int, int]:
+    def place(row: Comparison) -> tuple[int, ...]:
         part = layout.parts.index(row.spec.name.part or "") if layout.parts else 0
         if layout.order == "given":
-            return part, 0, 0
+            return (part,)
         at = row.spec.displayed.index(row.metric)
         return part, first[row.spec.score(row.metric).name], at
 
@@ -101,58 +95,44 @@ def _ordered(layout: Layout, rows: Sequence[Comparison]) -> Sequence[Comparison]
 
 def _header(layout: Layout, row: Comparison) -> str:
     name, group = row.spec.score(row.metric)
-    label = row.spec.scores[name].label if name in row.spec.scores else row.score.label
+    label = row.spec.scores.get(name, row.score).label
     score = layout.headers.get(f"{row.spec.name.part}.{name}") or layout.headers.get(name) or label
-    plain = score if not group else row.score.label
-    header = layout.columns[group].format(score=score) if group in layout.columns else plain
-    if layout.by_part == "compared":
-        return f"{header}, {row.spec.sets.part_title or layout.part}"
-    return header
+    header = score if not group else row.score.label
+    if group in layout.columns:
+        header = layout.columns[group].format(score=score)
+    is_compared = layout.by_part == "compared"
+    return f"{header}, {row.spec.sets.part_title or layout.part}" if is_compared else header
 
 
-def _captions(
-    layout: Layout, rows: Sequence[Comparison], section: Sequence[Comparison]
-) -> Iterator[str]:
+def _captions(layout: Layout, rows: _Rows, section: _Rows) -> Iterator[str]:
     """Yield the remarks that hold for a table, with the captions of its tasks."""
-    splits = max(row.size.splits for row in section)
+    groups = {row.spec.score(row.metric).group for row in rows}
+    number = max(row.size.splits for row in section)
+    splits = max(1, int(section[0].spec.about.captions.get("splits") or 1), number)
+    together = f"{number} of {splits} splits" if number else ""
+    if number in {0, splits}:
+        together = "" if splits == 1 else f"all {splits} splits together"
     for remark in layout.remarks:
         told = [
             row
             for row in rows
-            if not remark.scores
-            or any(fnmatchcase(row.spec.score(row.metric).name, each) for each in remark.scores)
+            for name in [row.spec.score(row.metric).name]
+            if any(fnmatchcase(name, each) for each in remark.scores or ("*",))
         ]
-        groups = {row.spec.score(row.metric).group for row in rows}
         if (
-            not told
-            or (remark.groups and not groups.intersection(remark.groups))
-            or (remark.published and all(row.kind != "published" for row in rows))
-            or (remark.pooled and splits <= 1)
+            (not remark.groups or groups.intersection(remark.groups))
+            and (not remark.published or any(row.kind == "published" for row in rows))
+            and (not remark.pooled or number > 1)
         ):
-            continue
-        texts = {remark.text}
-        if "{" in remark.text:
-            together = {"splits": _together(section[0], splits)}
-            own = [row.spec.about.captions | together for row in told if row.kind != "published"]
-            texts = {remark.text.format_map(defaultdict(str, each)) for each in own}
-        yield from sorted(texts)
-
-
-def _together(row: Comparison, number: int) -> str:
-    """Return which splits of the protocol are put together; empty if it has only one."""
-    splits = max(1, int(row.spec.about.captions.get("splits") or 1), number)
-    if splits == 1:
-        return ""
-    return (
-        f"{number} of {splits} splits" if 0 < number < splits else f"all {splits} splits together"
-    )
+            captions = (defaultdict(str, row.spec.about.captions, splits=together) for row in told)
+            yield from sorted({remark.text.format_map(each) for each in captions})
 
 
 # --- One column for each arm ----------------------------------------------------------------------
 
 
 def by_arm(
-    rows: Sequence[Comparison],
+    rows: _Rows,
     part: str = "part",
     more: Mapping[str, Callable[[Comparison], Content]] = MappingProxyType({}),
 ) -> Iterator[Grid]:
@@ -161,123 +141,103 @@ def by_arm(
     ``part`` is the header of the parts, and ``more`` are further columns by their headers. A column
     in which nothing would stand is left out.
     """
-    metrics = rows[0].spec.reported
+    metrics, arms = rows[0].spec.reported, rows[0].spec.arms
     ordered = sorted(
         (row for row in rows if row.kind != "floor"),
         key=lambda row: (row.spec.name.part or "", metrics.index(row.metric)),
     )
     notes = Notes()
-    columns = {**dict(_columns(ordered, part, notes)), **more}
+    absent, missing = _absent(ordered)
 
-    def lines(kind: str) -> tuple[Line, ...]:
-        return tuple(
+    def of_arm(at: int, row: Comparison) -> Number:
+        is_absent = row.kind != "published" and row.spec.arms[at] in absent
+        return Number("") if is_absent else _cell(row.arms[at], row.score, notes)
+
+    def as_is(row: Comparison) -> Content:
+        return "" if row.kind == "published" else _cell(row.as_is, row.score, notes)
+
+    columns: dict[str, Callable[[Comparison], Content]] = {**_names(ordered)}
+    if any(row.spec.name.part for row in ordered):
+        columns[part] = partial(_part, part)
+    columns["metric"] = attrgetter("score.label")
+    if any(row.as_is.values for row in ordered):
+        columns["as is"] = as_is
+    for at, arm in enumerate(arms):
+        if any(row.arms[at].values for row in ordered if row.arms):
+            columns[arm.capitalize()] = partial(of_arm, at)
+    if any(row.difference for row in ordered):
+        columns[" − ".join(map(str.capitalize, arms))] = partial(_difference, notes)
+    columns["n"] = samples_text
+    if any(map(_seeds, ordered)):
+        columns["seeds"] = _seeds
+    columns |= more
+    runs, paper = (
+        tuple(
             tuple(content(row) for content in columns.values())
             for row in ordered
             if row.kind == kind
         )
-
-    yield Grid(
-        section_title(rows[0]),
-        detectable_text(rows),
-        tuple(columns),
-        lines("run"),
-        lines("published"),
-        notes.texts,
-        missing=_missing_arms(ordered),
+        for kind in ("run", "published")
     )
+    caption, title = detectable_text(rows), section_title(rows[0])
+    yield Grid(title, caption, tuple(columns), runs, paper, notes.texts, missing=missing)
     if floors := [row for row in rows if row.kind == "floor"]:
-        yield _floors(floors, part)
+        yield _floors(f"{title}, floors", floors, part)
 
 
-def _floors(rows: Sequence[Comparison], part: str) -> Grid:
-    """Return a line for each floor of each part, with a column for each score."""
-    metrics = {row.metric: row.score for row in rows}
+def _floors(title: str, rows: _Rows, part: str) -> Grid:
+    """Return floors as a table of their own: a column for each score, a line for each floor."""
+    notes, scores = Notes(), {row.metric: row.score for row in rows}
+    lines = list[Line]()
     by_floor: dict[tuple[str, str], dict[str, Comparison]] = defaultdict(dict)
     for row in rows:
-        by_floor[_part(row, part), row.model][row.metric] = row
-    notes, lines = Notes(), list[Line]()
+        by_floor[_part(part, row), row.name][row.metric] = row
     parts = [part] if any(row.spec.name.part for row in rows) else []
-    for (own_part, name), scores in sorted(by_floor.items()):
+    for (own_part, name), own in sorted(by_floor.items()):
         cells = (
-            _cell(scores[metric].as_is, score, notes) if metric in scores else Number("")
-            for metric, score in metrics.items()
+            _cell(own[metric].as_is, score, notes) if metric in own else Number("")
+            for metric, score in scores.items()
         )
-        size = samples_text(next(iter(scores.values())))
+        size = samples_text(next(iter(own.values())))
         lines.append((name, *([own_part] if parts else []), *cells, size))
-    header = ("floor", *parts, *(score.label for score in metrics.values()), "n")
-    title = f"{section_title(rows[0])}, floors"
+    header = ("floor", *parts, *(score.label for score in scores.values()), "n")
     return Grid(title, "", header, tuple(lines), (), notes.texts, legend=_ABOUT_FLOORS)
 
 
-def _part(row: Comparison, part: str) -> str:
+def _part(part: str, row: Comparison) -> str:
     return row.spec.sets.facets.get(part, row.spec.sets.part_title or "")
 
 
-def _columns(
-    rows: Sequence[Comparison], part: str, notes: Notes
-) -> Iterator[tuple[str, Callable[[Comparison], Content]]]:
-    """Yield the header of each column, and what stands in it."""
-    arms = [arm.capitalize() for arm in rows[0].spec.arms]
-    yield from _names(rows)
-    if any(row.spec.name.part for row in rows):
-        yield part, partial(_part, part=part)
-    yield "metric", lambda row: row.score.label
-    if any(row.as_is.values for row in rows):
-        yield (
-            "as is",
-            lambda row: "" if row.kind == "published" else _cell(row.as_is, row.score, notes),
-        )
-    for at, arm in enumerate(arms):
-        if any(row.arms[at].values for row in rows if row.arms):
-            yield arm, partial(_cell_of_arm, at, notes, _absent(rows))
-    if any(row.difference for row in rows):
-        yield " − ".join(arms), lambda row: _difference(row, notes)
-    yield "n", samples_text
-    if any(map(_seeds, rows)):
-        yield "seeds", _seeds
+def _names(rows: _Rows) -> Mapping[str, Callable[[Comparison], str]]:
+    """Return the column of models, and that of prompts where models were prompted differently."""
+    if len({row.prompt for row in rows if row.prompt}) > 1:
+        return {
+            "model": lambda row: row.named(row.differs._replace(prompted=None)),
+            "prompt": attrgetter("prompt"),
+        }
+    return {"model": attrgetter("name")}
 
 
-def _names(rows: Iterable[Comparison]) -> Iterator[tuple[str, Callable[[Comparison], str]]]:
-    """Yield the column of models, and that of prompts where models were prompted differently."""
-    prompts = {row.prompt for row in rows if row.prompt}
-    if len(prompts) > 1:
-        yield "model", lambda row: row.named(row.differs._replace(prompted=None))
-        yield "prompt", attrgetter("prompt")
-    else:
-        yield "model", attrgetter("name")
+def _absent(rows: _Rows) -> tuple[Collection[str], str]:
+    """Return the arms that no model has a result of, and what would give it.
 
-
-def _absent(rows: Iterable[Comparison]) -> dict[str, str]:
-    """Return the arms that no model has a result of, with what would give it."""
+    One arm that nothing is compared with is not asked for.
+    """
     cells = [each for row in rows if row.kind == "run" for each in row.by_arm]
     have = {arm for arm, cell in cells if cell.command is None}
-    return {arm: cell.command or "" for arm, cell in cells if arm not in have}
-
-
-def _missing_arms(rows: Sequence[Comparison]) -> str:
-    """Return the arms without a result, where there are two to be compared."""
-    absent = _absent(rows) if len(rows[0].spec.arms) > 1 else {}
+    absent = {arm: cell.command for arm, cell in cells if arm not in have}
     texts = [f"{arm} ({command})" for arm, command in absent.items() if command]
-    return f"No result of {', '.join(texts)}." if texts else ""
-
-
-def _cell_of_arm(at: int, notes: Notes, absent: Container[str], row: Comparison) -> Number:
-    if row.kind != "published" and row.spec.arms[at] in absent:
-        return Number("")
-    return _cell(row.arms[at], row.score, notes)
+    is_asked = texts and len(rows[0].spec.arms) > 1
+    return absent, f"No result of {', '.join(texts)}." if is_asked else ""
 
 
 # --- One column for each metric -------------------------------------------------------------------
 
 
-Column = tuple[str | None, str]
-"""A column: the part of the sets, and the metric."""
-
-
 def by_metric(
     title: str,
-    rows: Sequence[Comparison],
-    header: Callable[[Comparison], str] = lambda row: row.score.label,
+    rows: _Rows,
+    header: Callable[[Comparison], str],
     about: Iterable[str] = (),
 ) -> Grid:
     """Return the rows with a column for each metric, and a line for each arm.
@@ -286,76 +246,56 @@ def by_metric(
     that follow the number of samples in the caption.
     """
     columns = {(row.spec.name.part, row.metric): header(row) for row in rows}
-    models: dict[tuple[str, str], dict[Column, Comparison]] = defaultdict(dict)
+    models: dict[tuple[str, str], dict[tuple[str | None, str], Comparison]] = defaultdict(dict)
     for row in rows:
         models[row.kind, row.name][row.spec.name.part, row.metric] = row
-    notes, names = Notes(), dict(_names(rows))
+    notes, names = Notes(), _names(rows)
     lines: dict[str, list[Line]] = defaultdict(list)
     for (kind, _), by_column in models.items():
-        lines[kind] += _model_lines(by_column, columns, tuple(names.values()), notes)
+        own = tuple(by_column.values())
+        arms = own[0].spec.arms
+        contents: dict[str, Callable[[Comparison], Number]] = {}
+        if any(row.as_is.values for row in own):
+            name = f"n = {own[0].size.n:,}" if kind == "floor" else "as is"
+            contents[name] = lambda row: _cell(row.as_is, row.score, notes)
+        for at, arm in enumerate(arms):
+            if any(row.arms[at].command is None for row in own):
+                contents[arm] = partial(lambda at, row: _cell(row.arms[at], row.score, notes), at)
+        if any(row.difference for row in own):
+            contents[" − ".join(arms)] = partial(_difference, notes)
+        absent = {"floor": None, "published": "not in the paper"}
+        reason = absent.get(kind, "no result of this task")
+        reasons = {part: "not measured" for part, _ in by_column} if kind == "run" else {}
+        for arm, content in contents.items():
+            cells = [
+                content(by_column[part, metric])
+                if (part, metric) in by_column
+                else _missing(reasons.get(part, reason), notes)
+                for part, metric in columns
+            ]
+            seeds = _seeds_of(row.arms[arms.index(arm)] for row in own) if arm in arms else ""
+            lines[kind].append((*(name(own[0]) for name in names.values()), arm, *cells, seeds))
     has_seeds = any(line[-1] for of_kind in lines.values() for line in of_kind)
     runs, paper, floors = (
         tuple(line if has_seeds else line[:-1] for line in lines[kind])
         for kind in ("run", "published", "floor")
     )
-    caption = joined("; ", _counts(rows), *about, detectable_text(rows))
+    sizes = {(row.spec.name.part, samples_text(row)): None for row in rows if row.kind == "run"}
+    is_uneven = len({n for _, n in sizes}) > 1
+    counts = {f"{n} ({part})" if part and is_uneven else n: None for part, n in sizes}
     return Grid(
         title,
-        caption,
+        joined("; ", f"n = {', '.join(counts)}", *about, detectable_text(rows)),
         (*names, "arm", *columns.values(), *(["seeds"] if has_seeds else [])),
         runs,
         paper,
         notes.texts,
         floors,
-        missing=_missing_arms(rows),
+        missing=_absent(rows)[1],
     )
 
 
-def _model_lines(
-    by_column: Mapping[Column, Comparison],
-    columns: Iterable[Column],
-    names: Iterable[Callable[[Comparison], str]],
-    notes: Notes,
-) -> Iterator[Line]:
-    """Yield the lines of one model: as it is, each of its arms, and their difference."""
-    rows = tuple(by_column.values())
-    arms = rows[0].spec.arms
-    measured = {part for part, _ in by_column}
-
-    def line(arm: str, number: Callable[[Comparison], Number], seeds: str = "") -> Line:
-        return (
-            *(name(rows[0]) for name in names),
-            arm,
-            *(
-                number(by_column[key]) if key in by_column else _missing(absent(key[0]), notes)
-                for key in columns
-            ),
-            seeds,
-        )
-
-    def cell_of_arm(at: int, row: Comparison) -> Number:
-        return _cell(row.arms[at], row.score, notes)
-
-    def absent(part: str | None) -> str | None:
-        if rows[0].kind == "floor":
-            return None
-        if rows[0].kind == "published":
-            return "not in the paper"
-        return "not measured" if part in measured else "no result of this task"
-
-    if any(row.as_is.values for row in rows):
-        arm = f"n = {rows[0].size.n:,}" if rows[0].kind == "floor" else "as is"
-        yield line(arm, lambda row: _cell(row.as_is, row.score, notes))
-    for at, arm in enumerate(arms):
-        if all(row.arms[at].command is not None for row in rows):
-            continue
-        seeds = _seeds_of(row.arms[at] for row in rows)
-        yield line(arm, partial(cell_of_arm, at), seeds)
-    if any(row.difference for row in rows):
-        yield line(" − ".join(arms), lambda row: _difference(row, notes))
-
-
-def detectable_text(rows: Sequence[Comparison]) -> str:
+def detectable_text(rows: _Rows) -> str:
     """Return the smallest differences between arms that so many samples and runs would show."""
     smallest: dict[str, dict[tuple[int, ...], float]] = defaultdict(dict)
     scores = {row.metric: row.score for row in rows}
@@ -370,21 +310,13 @@ def detectable_text(rows: Sequence[Comparison]) -> str:
             text = f"{difference:.2f}" if score.is_signed else f"{difference:.1f}"
             if difference > (largest := score.high - score.low):  # that the score can have
                 text = f"over {largest:g}"
-            numbers = " and ".join(map(str, dict.fromkeys(runs)))
-            of_runs = f" ({numbers} run{'' if numbers == '1' else 's'})"
-            shown.append(text + of_runs if len(by_runs) > 1 else text)
+            if len(by_runs) > 1:
+                numbers = " and ".join(map(str, dict.fromkeys(runs)))
+                text += f" ({numbers} run{'' if numbers == '1' else 's'})"
+            shown.append(text)
         texts.append(f"{score.label} {', '.join(shown)}")
     found = f"estimated smallest difference found with 80 % power: {' · '.join(texts)}"
     return found if texts else ""
-
-
-def _counts(rows: Iterable[Comparison]) -> str:
-    """Return the numbers of samples of our rows, for each part if they differ."""
-    runs = (row for row in rows if row.kind == "run")
-    sizes = tuple(dict.fromkeys((row.spec.name.part, samples_text(row)) for row in runs))
-    if len({n for _, n in sizes}) == 1:
-        return f"n = {sizes[0][1]}"
-    return f"n = {', '.join(f'{n} ({part})' if part else n for part, n in sizes)}"
 
 
 # --- Cells ----------------------------------------------------------------------------------------
@@ -398,7 +330,7 @@ def _cell(cell: Cell, score: ScoreFacts, notes: Notes) -> Number:
     """Return a mean with its interval, and the number of samples where they are some only."""
     if cell.mean is None:
         return _missing(joined(": ", cell.reason, cell.command), notes)
-    ends = {min(cell.counts), max(cell.counts)} if cell.counts else set()
+    ends = {min(cell.counts), max(cell.counts)} if cell.counts else ()
     counted = " to ".join(f"{n:,}" for n in sorted(ends))
     return Number(
         f"{cell.mean:+.2f}" if score.is_signed else f"{cell.mean:.2f}",
@@ -407,33 +339,28 @@ def _cell(cell: Cell, score: ScoreFacts, notes: Notes) -> Number:
     )
 
 
-def _difference(row: Comparison, notes: Notes) -> Number:
+def _difference(notes: Notes, row: Comparison) -> Number:
     difference = row.difference
-    if difference is None and (
-        row.kind == "floor" or all(cell.command is not None for cell in row.arms)
-    ):
-        return Number("")
     if difference is None:
-        return _missing("no difference without both arms", notes)
-    notes_of_difference = (difference.reason, source_text(difference.interval), *difference.notes)
-    reasons = () if row.kind == "published" else notes_of_difference
+        is_due = row.kind != "floor" and any(cell.command is None for cell in row.arms)
+        return _missing("no difference without both arms" if is_due else None, notes)
+    reasons = difference.reason, source_text(difference.interval), *difference.notes
     return Number(
         f"{difference.value:+.2f}",
         interval_text(difference.interval, row.score),
         difference.mark,
-        notes.letters(*reasons),
+        notes.letters(*(() if row.kind == "published" else reasons)),
     )
 
 
 def _seeds(row: Comparison) -> str:
     """Return the training seeds, for each arm if they differ."""
     by_arm = {arm: _seeds_of([cell]) for arm, cell in row.by_arm}
-    distinct = set(filter(None, by_arm.values()))
+    distinct = {*by_arm.values()} - {""}
     if len(distinct) <= 1:  # an arm without a result has an empty cell, and needs no seeds
-        return next(iter(distinct), "")
+        return "".join(distinct)
     return "; ".join(f"{arm} {seeds}" for arm, seeds in by_arm.items())
 
 
 def _seeds_of(cells: Iterable[Cell]) -> str:
-    seeds = {seed for cell in cells for seed in cell.seeds}
-    return ", ".join(map(str, sorted(seeds)))
+    return ", ".join(map(str, sorted({seed for cell in cells for seed in cell.seeds})))

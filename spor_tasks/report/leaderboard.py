@@ -51,28 +51,6 @@ _LEGEND = (
 
 _OF_CHECKPOINTS = "; checkpoints are ranked: no system has several training seeds"
 
-_FIELDS = (
-    "aspect",
-    "corpus",
-    "protocol",
-    "part",
-    "variant",
-    "task",
-    "apart",
-    "metric",
-    "n",
-    "rank_of",
-    "rank",
-    "model",
-    "arm",
-    "value",
-    "low",
-    "high",
-    "interval_over",
-    "seeds",
-    "reason",
-)
-
 # The facts that must be equal on one board. How a model is prompted may differ.
 _SAME_TEST = (
     "test_sha256",
@@ -255,7 +233,6 @@ def document(leaderboard: Leaderboard) -> Document:
         grids=tuple(map(_grid, leaderboard.boards)),
         legend=_LEGEND,
         problems=leaderboard.problems,
-        fields=_FIELDS,
         rows=tuple(_row(board, entry) for board in leaderboard.boards for entry in board.entries),
     )
 
@@ -291,12 +268,12 @@ def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
         "apart": board.apart,
         "metric": row.metric,
         "n": row.size.n,
-        **ends(entry.cell.interval),
         "rank_of": "checkpoint" if board.ranks_checkpoints else "system",
         "rank": entry.rank,
         "model": entry.model,
         "arm": entry.arm or "as is",
         "value": entry.cell.mean,
+        **ends(entry.cell.interval),
         "seeds": " ".join(map(str, entry.cell.seeds)),
         "reason": joined("; ", entry.reason, entry.cell.reason, *entry.cell.notes) or None,
         "runs": [run.file for run in entry.cell.runs],

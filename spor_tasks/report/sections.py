@@ -29,16 +29,14 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
     """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
     rows = tuple(rows)
     paper = published_rows(rows)
-    apart = [row for row in rows if not row.spec.sets.is_pooled]
-    aspects = {(row.spec.benchmark, row.spec.name.aspect) for row in rows}
-    return tuple(
-        Table(*aspect, _of(aspect, [*rows, *paper]), _of(aspect, [*apart, *paper, *pooled]))
-        for aspect in sorted(aspects, key=lambda aspect: place_of(*aspect))
-    )
-
-
-def _of(aspect: tuple[str, str], rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    return tuple(row for row in rows if (row.spec.benchmark, row.spec.name.aspect) == aspect)
+    apart = (row for row in rows if not row.spec.sets.is_pooled)
+    found: dict[tuple[str, str], tuple[list[Comparison], list[Comparison]]] = {}
+    for number, of_both in enumerate(((*rows, *paper), (*apart, *paper, *pooled))):
+        for row in of_both:
+            aspect = row.spec.benchmark, row.spec.name.aspect
+            found.setdefault(aspect, ([], []))[number].append(row)
+    ordered = sorted(found.items(), key=lambda item: place_of(*item[0]))
+    return tuple(Table(*aspect, *map(tuple, of_both)) for aspect, of_both in ordered)
 
 
 def grids(table: Table) -> tuple[Grid, ...]:

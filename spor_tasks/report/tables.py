@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.sections import grids
-from spor_tasks.results.rows import Comparison
-from spor_tasks.results.stats import Interval
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.stats import Estimate, Interval
 
 LEGEND = (
     "Scores are means over training seeds. [low, high] is a 95 % interval: for one run a bootstrap "
@@ -24,36 +24,7 @@ SHORT_LEGEND = (
     "Difference between the arms: † p < 0.05, ‡ p < 0.01."
 )
 
-_FIELDS = (
-    "aspect",
-    "corpus",
-    "protocol",
-    "part",
-    "variant",
-    "task",
-    "source",
-    "model",
-    "apart",
-    "metric",
-    "arm",
-    "value",
-    "low",
-    "high",
-    "interval_over",
-    "deviation",
-    "n",
-    "clusters",
-    "documents",
-    "seeds",
-    "p",
-    "mark",
-    "detectable",
-    "reason",
-    "notes",
-)
-
 _MANY = 3  # models, which a title does not name
-_OF_DIFFERENCE = ("value", "p", "mark", "detectable", "reason")
 
 
 def document(report: Report) -> Document:
@@ -68,7 +39,6 @@ def document(report: Report) -> Document:
         legend=LEGEND,
         problems=report.problems,
         short_legend=SHORT_LEGEND,
-        fields=_FIELDS,
         rows=tuple(number for row in comparisons for number in _numbers(row)),
     )
 
@@ -79,45 +49,46 @@ def benchmarks(rows: Iterable[Comparison]) -> str:
 
 
 def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
-    common = {
-        **row.spec.name._asdict(),
-        **{name: getattr(row, name) for name in ("variant", "task", "model", "apart", "metric")},
-        "source": "paper" if row.kind == "published" else row.kind,
-        "n": row.size.n,
-        "documents": row.size.documents,
-        "clusters": row.size.clusters,
-        "signature": row.signature,
-    }
-    for arm, cell in (("as is", row.as_is), *(() if row.kind == "floor" else row.by_arm)):
+    """Yield the numbers of a row: of the model as it is, of each arm, and of their difference."""
+    found: list[tuple[str, Cell | Estimate]] = [("as is", row.as_is)]
+    if row.kind != "floor":
+        found += row.by_arm
+    if row.difference:
+        found.append(("difference", row.difference))
+    for arm, each in found:
+        deviation, seeds = None, None
+        n: int | None = row.size.n
+        clusters = row.size.clusters
+        more: dict[str, object] = {"signature": row.signature}
+        if isinstance(each, Cell):
+            value, deviation, seeds = each.mean, each.deviation, " ".join(map(str, each.seeds))
+            more |= {"values": each.values, "runs": [run.file for run in each.runs]}
+            if not row.is_tested:
+                n, clusters = min(each.counts, default=None), None
+        else:
+            value = each.value
+            if each.n is not None:
+                n, clusters = each.n, each.clusters
         yield {
-            **common,
-            **ends(cell.interval),
-            **({} if row.is_tested else {"n": min(cell.counts, default=None), "clusters": None}),
+            **row.spec.name._asdict(),
+            **{name: getattr(row, name) for name in ("variant", "task")},
+            "source": "paper" if row.kind == "published" else row.kind,
+            **{name: getattr(row, name) for name in ("model", "apart", "metric")},
             "arm": arm,
-            "value": cell.mean,
-            "deviation": cell.deviation,
-            "seeds": " ".join(map(str, cell.seeds)),
-            "reason": cell.reason,
-            "notes": "; ".join(cell.notes),
-            "values": cell.values,
-            "runs": [run.file for run in cell.runs],
-        }
-    if (difference := row.difference) is not None:
-        counts = (
-            {} if difference.n is None else {"n": difference.n, "clusters": difference.clusters}
-        )
-        yield {
-            **common,
-            **counts,
-            **ends(difference.interval),
-            **{name: getattr(difference, name) for name in _OF_DIFFERENCE},
-            "arm": "difference",
-            "notes": "; ".join(difference.notes),
+            "value": value,
+            **ends(each.interval),
+            "deviation": deviation,
+            "n": n,
+            "clusters": clusters,
+            "documents": row.size.documents,
+            "seeds": seeds,
+            **{name: getattr(each, name, None) for name in ("p", "mark", "detectable", "reason")},
+            "notes": "; ".join(each.notes),
+            **more,
         }
 
 
 def ends(interval: Interval | None) -> dict[str, object]:
     """Return both ends of an interval, and what it is over, as fields of a row."""
-    if interval is None:
-        return {}
-    return {"low": interval.low, "high": interval.high, "interval_over": interval.source}
+    names = {"low": "low", "high": "high", "interval_over": "source"}
+    return {name: getattr(interval, field, None) for name, field in names.items()}
