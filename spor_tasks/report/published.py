@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 from msgspec.structs import replace as changed
 
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetName
 from spor_tasks.results.rows import Cell, Comparison, Size
 from spor_tasks.results.stats import Estimate
@@ -41,27 +40,20 @@ def lines(benchmark: str) -> Mapping[SetName, Sequence[Line]]:
 
 
 def published_rows(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
-    """Return the published rows for the sets of ours, of all splits together, by benchmark.
+    """Return the published rows for the sets of ours, of all splits together.
 
     Systems wrote as the task does without demonstrations, greedily or as its paper decodes.
     """
-    sets = {(row.spec.benchmark, _whole(row), row.variant): row for row in rows}
+    sets = {
+        (row.spec.benchmark, row.spec.sets.split_of or row.spec.name, row.variant): row
+        for row in rows
+    }
     return tuple(
         published
-        for benchmark in sorted({benchmark for benchmark, *_ in sets}, key=_order)
-        for (of, name, _), row in sets.items()
-        if of == benchmark and row.variant in {"", *row.spec.sets.decodings}
+        for (benchmark, name, variant), row in sets.items()
+        if variant in {"", *row.spec.sets.decodings}
         for published in _rows(row, lines(benchmark).get(name, ()))
     )
-
-
-def _order(benchmark: str) -> tuple[int, str]:
-    names = registry().names("benchmark")
-    return (names.index(benchmark) if benchmark in names else len(names)), benchmark
-
-
-def _whole(row: Comparison) -> SetName:
-    return row.spec.sets.split_of or row.spec.name
 
 
 def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
