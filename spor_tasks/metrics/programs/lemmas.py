@@ -9,30 +9,16 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from importlib.metadata import version
+from itertools import pairwise
 from typing import NamedTuple
 
 from spor_tasks.core.errors import require
+from spor_tasks.metrics.programs import WORDS
 
-_UNCHANGED = (
-    "a an the this that these those as us his hers its ours theirs yours less plus across always "
-    "perhaps thus whereas besides first second third last per no not both"
-)
-_FIXED = frozenset(_UNCHANGED.split())  # though the dictionary has them as nouns or verbs
-
-_COMPARATIVE = {
-    "RBR": ("more", "less"),
-    "JJR": ("better", "worse", "fewer", "greater", "further", "farther", "lesser", "elder"),
-    "RBS": ("most",),
-    "JJS": ("least", "best", "worst", "fewest"),
-}
-_TAGS = {word: tag for tag, words in _COMPARATIVE.items() for word in words}
-
-_SUBJECTS = "i you he she it we they who which that to not also never only"
-_DETERMINERS = (
-    "a an the this these those his her its their our my your of in at on for by with from all "
-    "no any some each every most more many other total"
-)
-_BEFORE_VERB, _BEFORE_NOUN = frozenset(_SUBJECTS.split()), frozenset(_DETERMINERS.split())
+_FIXED = frozenset(WORDS["lemmas"]["unchanged"].split())
+_TAGS = {word: tag for tag, words in WORDS["lemmas"]["tags"].items() for word in words.split()}
+_BEFORE_VERB = frozenset(WORDS["lemmas"]["subjects"].split())
+_BEFORE_NOUN = frozenset(WORDS["lemmas"]["determiners"].split())
 _LETTERS = re.compile(r"[a-z]+")
 
 
@@ -46,11 +32,7 @@ class Word(NamedTuple):
 
 def words(tokens: Iterable[str]) -> list[Word]:
     """Return the words of a lower-cased sentence, in its order, with lemmas and tags."""
-    sentence_words, before = list[Word](), ""
-    for token in tokens:
-        sentence_words.append(_word(token, before))
-        before = token
-    return sentence_words
+    return [_word(token, before) for before, token in pairwise(["", *tokens])]
 
 
 @lru_cache(maxsize=65536)
@@ -69,17 +51,13 @@ def signature() -> str:
     Raises:
         ConfigError: the dictionary is not installed.
     """
-    _require_dictionary()
+    require("SP-Acc", "logicnlg", "lemminflect")
     return f"lemminflect:{version('lemminflect')}"
-
-
-def _require_dictionary() -> None:
-    require("SP-Acc", "logicnlg", "lemminflect")  # whose linker alone reads lemmas
 
 
 @lru_cache(maxsize=65536)
 def _forms(text: str) -> Mapping[str, tuple[str, ...]]:
-    _require_dictionary()
+    require("SP-Acc", "logicnlg", "lemminflect")  # whose linker alone reads lemmas
     from lemminflect import getAllLemmas  # may be missing
 
     lemmas: dict[str, tuple[str, ...]] = getAllLemmas(text)

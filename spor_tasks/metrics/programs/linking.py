@@ -37,7 +37,7 @@ SLOT = "[ENT]"
 Numeric: TypeAlias = int | float
 
 _THAN = frozenset(["than", "over", "more", "less", "below", "above", "least"])
-_DEGREES = frozenset(["RBR", "RBS", "JJR", "JJS"])
+DEGREES = frozenset(["RBR", "RBS", "JJR", "JJS"])
 _MOST_DIGITS = 18  # of a whole number
 
 
@@ -112,7 +112,7 @@ class _LinkedSentence:
                 self.number_columns.setdefault(column)
         for column, _ in self.texts:
             self.text_columns.setdefault(column)
-        if _DEGREES.intersection(self.tags) and not self.number_columns:
+        if DEGREES.intersection(self.tags) and not self.number_columns:
             self.number_columns.update(dict.fromkeys(self._last_number()))
         numbered = self.table.numbers
         names = (*self.text_columns, *self.number_columns)

@@ -1,7 +1,6 @@
 """The runs of words in a sentence that are linked to a cell, a header or the title of its table."""
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from spor_tasks.core.table import Table
+from spor_tasks.metrics.programs import WORDS
 from spor_tasks.metrics.programs.lemmas import Word, words
 from spor_tasks.text.tokenize import all_tokens
 
@@ -17,14 +17,13 @@ ROW_OF_NAMES = 0
 _TITLE = -1  # in place of a row
 _SEVERAL = -2
 
-_WORDS = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
-_DIGITS_OF = {word: str(number) for number, word in enumerate(_WORDS["counting"].split(), start=1)}
+_DIGITS_OF = {word: str(number) for number, word in enumerate(WORDS["counting"].split(), start=1)}
 _NUMBER_WORD = re.compile(rf"\b({'|'.join(_DIGITS_OF)})\b")
-_LONG_MONTHS = {month[:3]: month for month in _WORDS["months"].split()}
+_LONG_MONTHS = {month[:3]: month for month in WORDS["months"].split()}
 MONTHS = frozenset([*_LONG_MONTHS, *_LONG_MONTHS.values()])
-_ORDINALS: Mapping[str, str] = _WORDS["ordinals"]
+_ORDINALS: Mapping[str, str] = WORDS["ordinals"]
 _LAST_DAY = 31
-_STOP_WORDS = frozenset(_WORDS["stop"].split())
+_STOP_WORDS = frozenset(WORDS["stop"].split())
 
 _VERY_COMMON = 800  # words of the list, the commonest first
 _FEW_DIGITS = 2  # of a number that is not rare

@@ -97,7 +97,7 @@ def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> N
             continue
         if kinds == {"count", "input"}:
             counts = [item.value for item in items if not isinstance(item.value, str)]
-            if any(count > search.executor.table.size for count in counts):
+            if any(count > search.table.size for count in counts):
                 continue
         for a, b in ((first, second), (second, first)):
             text, values = f"{a.program}; {b.program}", (a.value, b.value)

@@ -9,53 +9,25 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from spor_tasks.metrics.programs import WORDS
 from spor_tasks.metrics.programs.execute import ALL_ROWS
 from spor_tasks.metrics.programs.parse import Call, ProgramError, parse
 
 SIGNATURE = "ranker:lexical-1"
 """The ranker, as a part of the signature of a score."""
 
-_MOST = "most highest largest biggest greatest longest latest best oldest maximum tallest"
-_LEAST = "least lowest smallest fewest shortest earliest worst youngest minimum"
-_MORE = (
-    "than more less fewer higher lower larger smaller longer shorter better worse over under above "
-    "below exceed exceeded difference earlier later older younger greater"
-)
-_RELATIONS = "less greater less_eq greater_eq"
-_FILTERS, _ALL = (
-    " ".join(f"{scope}_{r}" for r in _RELATIONS.split()) for scope in ("filter", "all")
-)
-
-_KINDS = {
-    "superlative": ("argmax argmin max min", f"{_MOST} {_LEAST} top first last"),
-    "comparison": (f"greater diff {_FILTERS} {_ALL}", _MORE),
-    "count": ("count", "times time number total there only"),
-    "average": ("avg mean", "average averaged averaging mean"),
-    "total": ("sum add", "total sum combined combine altogether overall"),
-    "majority": ("half one_third most_freq", "majority half third most common frequent"),
-    "only": ("only several uniq", "only unique different several many separate"),
-    "order": (
-        "before after first second third fourth fifth last top bottom",
-        "first second third fourth fifth last final before after following followed",
-    ),
-    "all": (f"exist all_eq all_not_eq {_ALL}", "all every each both always"),
-    "not": (
-        "none zero not_eq filter_not_eq all_not_eq",
-        "not no never none neither without didn't zero except different unable",
-    ),
-    "both": ("and", "and while both but"),
-}
 KINDS: Mapping[str, frozenset[str]] = {
-    kind: frozenset(names.split()) for kind, (names, _) in _KINDS.items()
+    kind: frozenset(words["operators"].split()) for kind, words in WORDS["kinds"].items()
 }
 """The operators of each kind of logic; a program has the kinds of all its operators."""
 
-_CUES = {kind: frozenset(cues.split()) for kind, (_, cues) in _KINDS.items()}
-_HIGH, _LOW = frozenset(_MOST.split()), frozenset(_LEAST.split())
+_CUES = {kind: frozenset(words["words"].split()) for kind, words in WORDS["kinds"].items()}
+_HIGH = frozenset(WORDS["ranker"]["most"].split())
+_LOW = frozenset(WORDS["ranker"]["least"].split())
+_FEWER = frozenset(WORDS["ranker"]["fewer"].split())
 _WORD = re.compile(r"[\w']+(?:\.\d+)?")
 _COUNTED = re.compile(r"(?:^| )(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten) (?=[a-z])")
 _OF_VALUES = frozenset(["eq", "not_eq", "greater", "diff", "add", "exist", "and"])
-_FEWER = frozenset(["less", "fewer", "lower", "smaller", "shorter", "below", "under", "earlier"])
 
 
 def operators(call: Call) -> frozenset[str]:

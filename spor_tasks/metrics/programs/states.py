@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from spor_tasks.metrics.programs.execute import Executor
+from spor_tasks.corpora.logicnlg.columns import TypedTable
+from spor_tasks.metrics.programs.execute import apply
 from spor_tasks.metrics.programs.linking import Linked
 from spor_tasks.metrics.programs.operators import ProgramValue, RowNumbers
 from spor_tasks.metrics.programs.parse import ProgramError
@@ -136,8 +137,8 @@ FAILED = object()
 class Expansion:
     """One step of a search: the states that moves make of those before, and finished programs."""
 
-    def __init__(self, executor: Executor, linked: Linked, limits: Limits) -> None:
-        self.executor = executor
+    def __init__(self, table: TypedTable, linked: Linked, limits: Limits) -> None:
+        self.table = table
         self.linked = linked
         self.limits = limits
         self.counts_all = any(column is None for column, _ in linked.numbers)
@@ -151,7 +152,7 @@ class Expansion:
         """Return the result of an operation, computed once, or FAILED."""
         if program not in self.results:
             try:
-                self.results[program] = self.executor.apply(operator, *arguments)
+                self.results[program] = apply(self.table, operator, *arguments)
             except ProgramError:
                 self.results[program] = FAILED
         return self.results[program]
