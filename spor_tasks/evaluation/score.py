@@ -16,12 +16,12 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import sides
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.evaluation.outputs import ScoredRow, check_same, parsed
-from spor_tasks.metrics.base import Judgement, Metric
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.groups import GROUPS, TWINS
 from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import over_groups
-from spor_tasks.metrics.tally import Column, ScoreValue, Tally
+from spor_tasks.metrics.tally import Column, ScoreValue, columns_of
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.stats import (
     Clusters,
@@ -121,30 +121,31 @@ def score(
         known_filters.find(each)
     metrics = [*_with_corrections(name, judge or registered(name), source), *more]
     rows = parsed(file, source, references, metrics, filters, whole=whole)
-    judgements = _judge(rows, metrics)
+    groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)
+    infos = [over_groups(each.scores, groups) for each in metrics]
+    judgements = _judge(rows, metrics, infos)
     if per_sample:
         _write_samples(per_sample, rows, judgements)
-    tallies = _tallies(rows, metrics, judgements)
-    second: Sequence[Tally | None] = [None] * len(metrics)
+    theirs: list[list[Judgement]] = []
     if against:
         others = parsed(against, source, references, metrics, filters, whole=whole)
         check_same(rows, others)
-        second = _tallies(others, metrics, _judge(others, metrics))
+        theirs = _judge(others, metrics, infos)
     clusters = clusters_of(row.sample.cluster for row in rows)
     sha = digest(row.sample for row in rows)
     signed = _signed(sha, filters)
     scores: list[ScoreValue] = []
     columns: list[tuple[Column, Clusters, Scale]] = []
     differences: dict[str, Estimate | None] = {}
-    for metric, tally, theirs in zip(metrics, tallies, second, strict=True):
-        for info in tally.infos:
-            column, of = tally.column(info.name), clusters[tally.outputs(info.name)]
-            scale = info.low, info.high
+    for number, metric in enumerate(metrics):
+        values = [each.values for each in judgements[number]]
+        for info, column, named in columns_of(infos[number], values):
+            of, scale = clusters[named], (info.low, info.high)
             scores.append(column.score(info.name, f"{metric.signature}|{signed}"))
             columns.append((column, of, scale))
             if theirs:
-                other = theirs.column(info.name)
-                differences[info.name] = difference(column, other, of, scale)
+                other = Column.of([e.values.get(info.name) for e in theirs[number]], info.totals)
+                differences[info.name] = difference(column, other.take(named), of, scale)
     if intervals:
         found = _intervals(columns)
         scores = [replace(value, interval=ends) for value, ends in zip(scores, found, strict=True)]
@@ -250,29 +251,19 @@ def _with_corrections(name: str, metric: Metric, corpus: Corpus) -> Iterator[Met
             yield registered(other)
 
 
-def _judge(rows: Sequence[ScoredRow], metrics: Sequence[Metric]) -> list[list[Judgement]]:
-    """Return the judgements of all rows by each metric."""
+def _judge(
+    rows: Sequence[ScoredRow], metrics: Sequence[Metric], infos: Sequence[Sequence[ScoreInfo]]
+) -> list[list[Judgement]]:
+    """Return the judgements of all rows by each metric, also for these scores over groups."""
     samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
     try:
         return [
-            judge_all(each, samples, outputs, {info.name for info in over_groups(each.scores)})
-            for each in metrics
+            judge_all(metric, samples, outputs, {info.name for info in of_metric})
+            for metric, of_metric in zip(metrics, infos, strict=True)
         ]
     except CorpusError as error:
         if len(rows) == 1:
             raise CorpusError(error.what, where=rows[0].place, remedy=error.remedy) from error
         for row in rows:  # the one at fault is to be named
-            _judge([row], metrics)
+            _judge([row], metrics, infos)
         raise
-
-
-def _tallies(
-    rows: Sequence[ScoredRow], metrics: Sequence[Metric], judgements: Iterable[Sequence[Judgement]]
-) -> list[Tally]:
-    """Return the values of the scores of each metric."""
-    groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)
-    tallies = [Tally(over_groups(metric.scores, groups)) for metric in metrics]
-    for tally, of_metric in zip(tallies, judgements, strict=True):
-        for judgement in of_metric:
-            tally.add(judgement.values)
-    return tallies

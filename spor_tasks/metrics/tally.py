@@ -1,8 +1,7 @@
 """The values of many outputs: columns of statistics, and the scores that they make."""
 
 import sys
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,40 +104,15 @@ class Column:
         return ScoreValue(name, self.value, n, len(self.statistics) - n, signature)
 
 
-class Tally:
-    """Collects the values of many outputs by score."""
+def columns_of(
+    infos: Iterable[ScoreInfo], values: Sequence[Values]
+) -> Iterator[tuple[ScoreInfo, Column, NDArray[np.bool_]]]:
+    """Yield each score with its column, and a mask of the outputs that this is of.
 
-    def __init__(self, infos: Iterable[ScoreInfo]) -> None:
-        self._infos = {info.name: info for info in infos}
-        self._values: dict[str, list[Value]] = {name: [] for name in self._infos}
-        self._outputs = {name: array("L") for name, info in self._infos.items() if info.of_some}
-        self._count = 0
-
-    def add(self, values: Values) -> None:
-        """Add the values of one output, one for each score that is not of some samples only."""
-        for name, value in values.items():
-            self._values[name].append(value)
-            if name in self._outputs:
-                self._outputs[name].append(self._count)
-        self._count += 1
-
-    @property
-    def infos(self) -> tuple[ScoreInfo, ...]:
-        """The scores that there always are, and the others that there are values for."""
-        return tuple(
-            info for name, info in self._infos.items() if self._values[name] or not info.of_some
-        )
-
-    def column(self, name: str) -> Column:
-        """Return the column of one score, of the outputs that have a value for it."""
-        return Column.of(self._values[name], self._infos[name].totals)
-
-    def outputs(self, name: str) -> NDArray[np.int64]:
-        """Return the numbers of the outputs that a column is of, from 0; most are of all."""
-        of_some = self._outputs.get(name)
-        return np.arange(self._count) if of_some is None else np.array(of_some, np.int64)
-
-    def scores(self, signature: str) -> tuple[ScoreValue, ...]:
-        """Return all scores."""
-        names = (info.name for info in self.infos)
-        return tuple(self.column(name).score(name, signature) for name in names)
+    A score of some samples only is left out where no output has a value for it.
+    """
+    for info in infos:
+        named = np.array([info.name in of_output for of_output in values], bool)
+        if named.any() or not info.of_some:
+            column = Column.of([of_output.get(info.name) for of_output in values], info.totals)
+            yield info, column.take(named), named

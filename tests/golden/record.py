@@ -42,7 +42,7 @@ from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.learned import ExpressedFacts
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.scores import metric, metrics_for, over_groups
-from spor_tasks.metrics.tally import Tally
+from spor_tasks.metrics.tally import columns_of
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import prompted, prompts_of
 from tests.support import compmctg
@@ -212,14 +212,11 @@ def judged(each, samples, outputs):
     own |= {str(Score(name, TWINS)) for name in own if has_twins}
     all_infos = over_groups(each.scores, (*([TWINS] if has_twins else []), *GROUPS))
     infos = [info for info in all_infos if info.name in own | shown_scores()]
-    tally = Tally(infos)
     names = {info.name for info in infos}
     values = [found.values for found in judge_all(each, samples, outputs, names)]
-    for of_sample in values:
-        tally.add(of_sample)
     return {
-        score.name: [repr(score.value), sha([found.get(score.name) for found in values])]
-        for score in tally.scores("")
+        info.name: [repr(column.value), sha([found.get(info.name) for found in values])]
+        for info, column, _ in columns_of(infos, values)
     }
 
 

@@ -16,7 +16,7 @@ from spor_tasks.corpora.embedded.attributes import SPACE
 from spor_tasks.metrics.base import ScoreInfo
 from spor_tasks.metrics.compmctg import accuracy_values
 from spor_tasks.metrics.groups import in_groups
-from spor_tasks.metrics.tally import Column, Tally
+from spor_tasks.metrics.tally import Column, columns_of
 from spor_tasks.metrics.totals import GAP_OF_SAME, GROUP_MEANS, MEAN, RATIO, Answers
 from spor_tasks.results.stats import (
     _weights,
@@ -48,12 +48,12 @@ def test_a_score_is_a_mean_and_counts_outputs_without_a_verdict():
 
 def test_scores_of_some_samples_are_given_where_there_are_such_samples():
     some = [ScoreInfo(f"m_{size}", "", of_some=True) for size in (2, 3, 4)]
-    tally = Tally((ScoreInfo("m", ""), ScoreInfo("k", ""), *some))
-    tally.add({"m_3": 1.0, "m": 1.0, "k": None})
-    tally.add({"m_2": 0.0, "m": 0.0, "k": None})
-    counts = {score.name: score.n for score in tally.scores("")}
+    infos = (ScoreInfo("m", ""), ScoreInfo("k", ""), *some)
+    values = [{"m_3": 1.0, "m": 1.0, "k": None}, {"m_2": 0.0, "m": 0.0, "k": None}]
+    found = {info.name: (column, named) for info, column, named in columns_of(infos, values)}
+    counts = {name: column.score(name, "").n for name, (column, _) in found.items()}
     assert counts == {"m": 2, "k": 0, "m_2": 1, "m_3": 1}
-    assert (tally.outputs("m_2").tolist(), tally.outputs("m").tolist()) == ([1], [0, 1])
+    assert (found["m_2"][1].tolist(), found["m"][1].tolist()) == ([False, True], [True, True])
 
 
 def test_a_mean_does_not_depend_on_the_order_of_outputs():

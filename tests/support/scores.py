@@ -4,7 +4,7 @@ from itertools import repeat
 
 from spor_tasks.metrics.groups import in_groups
 from spor_tasks.metrics.scores import over_groups
-from spor_tasks.metrics.tally import Tally
+from spor_tasks.metrics.tally import columns_of
 from spor_tasks.results import stats
 from spor_tasks.results.stats import common
 
@@ -29,10 +29,12 @@ def values_of(metric, sample, judgement, names=None):
 
 def scores_of(metric, judgements, samples=None):
     """Return the scores, also over the groups of the samples if these are given."""
-    tally = Tally(over_groups(metric.scores))
-    for sample, each in zip(samples or repeat(None), judgements, strict=samples is not None):
-        tally.add(values_of(metric, sample, each) if sample else each.values)
-    return tally.scores(metric.signature)
+    values = [
+        values_of(metric, sample, each) if sample else each.values
+        for sample, each in zip(samples or repeat(None), judgements, strict=samples is not None)
+    ]
+    found = columns_of(over_groups(metric.scores), values)
+    return tuple(column.score(info.name, metric.signature) for info, column, _ in found)
 
 
 def interval(column, clusters, *, seed=0):
