@@ -73,8 +73,6 @@ class SporTask(host.HostTask):
     _thinking: bool | None = None  # of the chat template; None without one
     _chat: Chat | None = None
     _failures: Mapping[str, int] = MappingProxyType({})  # requests without an answer, by the reason
-    _answered: Sequence[Sequence[Instance]] = ()  # the requests of each sample, in their order
-    _found: Sequence[Sequence[Any]] = ()  # what each chain of filters left of the outputs
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         # By a document's id and filtered outputs.
@@ -96,39 +94,21 @@ class SporTask(host.HostTask):
         )
         is_instructed = self._style == "instruction"
         self._instruction = plan.instruction if is_instructed else None
-        self._has_icl_arm = known.set.icl_arm is not None
         asks_likelihoods = config["output_type"] == "loglikelihood"
+        self._tokens = Tokens.of(known.model) if asks_likelihoods else None
         self._notes: Sequence[str] = ()
         if self._backend.is_hf:
             from spor_tasks.models import whole  # needs torch
 
             self._notes = whole.check_hf(known.model, writes=not asks_likelihoods)
-        self._tokens = Tokens.of(known.model) if asks_likelihoods else None
         judges = learned.requested(known.settings.judges, plan.spec)
+        self._judges = {name: metric.signature for name, metric in judges.items()}
+        self._declared = Declared.of(plan.spec, judges)
         self._metrics = (*metrics_for(plan.spec.judging.scores), *judges.values())
         self._scores = [
             *plan.spec.judging.scores,
             *(name for each in judges.values() for name in adapt.scores_of(each, plan.spec)),
         ]
-        self._facts = Facts(
-            spor_tasks=__version__,
-            packages=backends.package_versions(),
-            declared=Declared.of(plan.spec, judges),
-            prompt=PromptFacts(
-                style=self._style,
-                instruction=self._instruction,
-                arm=plan.fewshot_arm.name if plan.fewshot_arm else None,
-            ),
-            arms={arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))},
-            adapter=changed(plan.adapter, log=None) if plan.adapter else None,
-            test=TestFacts(
-                held_out_reference=known.settings.held_out_reference,
-                limit_evenly=known.settings.limit_evenly,
-            ),
-            judges={name: metric.signature for name, metric in judges.items()},
-            notes=[*self._notes],
-            baseline=baseline_of(metadata.get("model")),
-        )
         super().__init__(
             config={
                 **{key: value for key, value in config.items() if key != "class"},
@@ -137,7 +117,6 @@ class SporTask(host.HostTask):
                     "protocol": plan.spec.name.protocol,
                     **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
                     "test_sha256": set_digest(plan.pair.test),
-                    "spor": msgspec.to_builtins(self._facts),
                 },
                 "metric_list": adapt.metric_list(self._scores),
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
@@ -145,7 +124,7 @@ class SporTask(host.HostTask):
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
         )
-        self._set_filters(for_untuned=self._has_icl_arm or is_instructed)
+        self._set_filters(for_untuned=known.set.icl_arm is not None or is_instructed)
 
     def _set_filters(self, *, for_untuned: bool) -> None:
         chains = self.config.filter_list or filters.WHOLE
@@ -156,8 +135,8 @@ class SporTask(host.HostTask):
     @property
     def _chooses(self) -> bool:
         """True if demonstrations are chosen for each sample."""
-        may_choose = self._plan.has_splits and self._tokens is None
-        return self._has_icl_arm or (may_choose and bool(self.config.num_fewshot))
+        may_choose = self._plan.has_splits and self._tokens is None and self.config.num_fewshot
+        return self._asked.set.icl_arm is not None or bool(may_choose)
 
     def download(self, *_: object, **__: object) -> None:
         """Build the test set in memory: it is small, and a cache on the disk could be outdated."""
@@ -290,18 +269,19 @@ class SporTask(host.HostTask):
     # --- Answers ----------------------------------------------------------------------------------
 
     def apply_filters(self) -> list[Instance]:
-        """Filter the outputs of all requests; those of likelihoods have nothing to cut."""
+        """Filter and measure the outputs of all requests; likelihoods have nothing to cut."""
         grouped: dict[str, list[Instance]] = defaultdict(list)
         for request in sorted(self._instances, key=lambda request: request.idx):
             grouped[request.doc["id"]].append(request)
-        self._answered = list(grouped.values())
-        requests = list(chain.from_iterable(self._answered))
+        answered = list(grouped.values())
+        samples = [sample_of(first.doc) for first, *_ in answered]
+        requests = list(chain.from_iterable(answered))
         if self._tokens:
-            texts = chain.from_iterable(sample_of(of[0].doc).texts for of in self._answered)
-            self._found = [self._tokens.likelihoods(requests, texts, self._style)]
+            given = [text for sample in samples for text in sample.texts]
+            found: list[Any] = [self._tokens.likelihoods(requests, given, self._style)]
         else:
             task, chains = self.config.task, self.config.filter_list
-            self._found = [filters.filtered(task, each, requests) for each in chains]
+            found = [filters.filtered(task, each, requests) for each in chains]
             self._failures = answers.failures(requests)
             if failed := sum(self._failures.values()):
                 _log.warning(
@@ -313,27 +293,27 @@ class SporTask(host.HostTask):
                     json.dumps(self._failures),
                 )
         self._measured.clear()
-        return list(self._instances)
-
-    def _measure(self) -> None:
-        """Measure what every chain of filters left of all answers together, which is faster."""
-        samples = [sample_of(first.doc) for first, *_ in self._answered]
-        for found in map(iter, self._found):
-            outputs = [tuple(islice(found, len(requests))) for requests in self._answered]
+        # All that a chain of filters left is measured together, which is faster.
+        for left in () if self._is_bypassed else map(iter, found):
+            outputs = [tuple(islice(left, len(of_sample))) for of_sample in answered]
             measured = adapt.measured(self._metrics, self._scores, samples, outputs)
             for sample, texts, (values, details) in zip(samples, outputs, measured, strict=True):
                 tokens = {"tokens": [text.tokens for text in texts]} if self._tokens else {}
                 self._measured[self._key(sample.id, texts)] = values, details | tokens
+        return list(self._instances)
+
+    @property
+    def _is_bypassed(self) -> bool:
+        """True if only outputs are asked for."""
+        return "bypass" in self.aggregation()
 
     def _key(self, sample_id: str, outputs: Sequence[Any]) -> tuple[str, ...]:
         return (sample_id, *(() if self._tokens else outputs))
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
         """Return a document's scores; what they come from is logged with the document."""
-        if "bypass" in self.aggregation():  # where only outputs are asked for
+        if self._is_bypassed:
             return {"bypass": 999}  # as lm-eval's metric of this name
-        if not self._measured:
-            self._measure()
         values, details = self._measured[self._key(doc["id"], results)]
         doc |= details
         return dict(values)
@@ -343,29 +323,45 @@ class SporTask(host.HostTask):
         config: dict[str, Any] = super().dump_config()
         config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
         config.setdefault("generation_kwargs", {})  # as do tasks of likelihoods
-        facts, plan, number = self._facts, self._plan, config["num_fewshot"]
-        prompt = changed(
-            facts.prompt,
-            demonstrations_sha256=facts.arms[str(facts.prompt.arm)] if number else None,
-            thinking=self._thinking,
-            system_message=self._chat and self._chat.moved,
-        )
-        facts = changed(
-            facts,
+        plan, settings, number = self._plan, self._asked.settings, config["num_fewshot"]
+        arms = {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))}
+        arm = plan.fewshot_arm.name if plan.fewshot_arm else None
+        demonstrations = arms[str(arm)] if number else None
+        samples, covered, matching = 0, None, {}
+        if self._chooses:
+            config["metadata"].setdefault("icl_arm", arm)
+            chosen = documents.chosen(plan.pair, number)
+            demonstrations = digest_demonstrations(chosen)
+            samples, covered = len(plan.pair.test.samples), len(chosen)
+            of_arms = documents.matching(plan.pair, number).items()
+            matching = {name: asdict(of_arm) for name, of_arm in of_arms}
+        facts = Facts(
+            spor_tasks=__version__,
+            packages=backends.package_versions(),
+            declared=self._declared,
+            prompt=PromptFacts(
+                style=self._style,
+                instruction=self._instruction,
+                arm=arm,
+                demonstrations_sha256=demonstrations,
+                matching=matching,
+                thinking=self._thinking,
+                system_message=self._chat.moved if self._chat else None,
+            ),
+            arms=arms,
+            adapter=changed(plan.adapter, log=None) if plan.adapter else None,
+            test=TestFacts(
+                held_out_reference=settings.held_out_reference,
+                limit_evenly=settings.limit_evenly,
+                likelihood=self._tokens.facts if self._tokens else None,
+                samples=samples,
+                covered=covered,
+            ),
+            judges=self._judges,
+            notes=[*self._notes],
+            baseline=baseline_of(config["metadata"].get("model")),
             generation=dict(self._generation()),
             failures=dict(self._failures),
-            test=changed(facts.test, likelihood=self._tokens and self._tokens.facts),
         )
-        if self._chooses:
-            config["metadata"].setdefault("icl_arm", prompt.arm)
-            chosen = documents.chosen(plan.pair, number)
-            matching = documents.matching(plan.pair, number)
-            prompt = changed(
-                prompt,
-                demonstrations_sha256=digest_demonstrations(chosen),
-                matching={name: asdict(of_arm) for name, of_arm in matching.items()},
-            )
-            samples, covered = len(plan.pair.test.samples), len(chosen)
-            facts = changed(facts, test=changed(facts.test, samples=samples, covered=covered))
-        config["metadata"]["spor"] = msgspec.to_builtins(changed(facts, prompt=prompt))
+        config["metadata"]["spor"] = msgspec.to_builtins(facts)
         return config

@@ -35,7 +35,7 @@ def context(task, shots=0):
 @pytest.mark.parametrize(("kind", "style"), [("llama", "causal"), ("t5", "seq2seq")])
 def test_the_prompt_is_that_of_the_model(kind, style, checkpoint):
     task = load(MINI, pretrained=str(checkpoint(kind)))
-    assert task.config.metadata["spor"]["prompt"]["style"] == style
+    assert task.dump_config()["metadata"]["spor"]["prompt"]["style"] == style
     cue = " Output:" if style == "causal" else ""
     assert context(task) == context(load(MINI, prompt_style="seq2seq")) + cue
     assert context(task).startswith("translate from Triple to Text: <head> ")
@@ -213,7 +213,7 @@ def test_an_adapter_without_a_manifest_is_evaluated_with_a_warning(adapter, chec
     with caplog.at_level(logging.WARNING, logger="spor_tasks"):
         task = load(MINI, pretrained=str(checkpoint()), peft=str(adapter))
     assert "does not say what it was trained on" in caplog.text
-    facts = task.config.metadata["spor"]["adapter"]
+    facts = task.dump_config()["metadata"]["spor"]["adapter"]
     assert facts.pop("adapter_sha256") == digest_weights(adapter)
     assert set(facts.values()) == {None}
 
@@ -232,7 +232,7 @@ def facts_of(result, name):
 
 def test_no_demonstrations_are_refused_and_the_arm_is_that_of_the_name():
     task = load(ATOM, fewshot_arm="combination")
-    assert task.config.metadata["spor"]["prompt"]["arm"] == "atom"
+    assert task.dump_config()["metadata"]["spor"]["prompt"]["arm"] == "atom"
     with pytest.raises(ConfigError, match="demonstrations are what this task is about"):
         task.set_config("num_fewshot", 0)
 
