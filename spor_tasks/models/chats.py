@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import TemplateError
 
@@ -21,7 +21,7 @@ class Chat:
     drop its text, as Mistral 0.1's. So the template is tried with a mark before and after the text.
     """
 
-    def __init__(self, render: Callable[..., Any], task: str) -> None:
+    def __init__(self, render: Callable[..., object], task: str) -> None:
         self._render, self._task = render, task
         self._keeps: dict[tuple[str, ...], bool] = {}  # by the roles of the messages
 
@@ -30,38 +30,31 @@ class Chat:
         """Where system messages were moved to; None if there were none, or all have their role."""
         return None if all(self._keeps.values()) else FIRST_TURN
 
-    def __call__(self, history: Sequence[Mapping[str, str]], **settings: Any) -> Any:
+    def __call__(self, history: Sequence[Mapping[str, str]], **settings: object) -> object:
         """Return the chat as the template renders it."""
         system, *turns = history
-        if system["role"] == "system" and not self._keeps_system(history, settings):
+        roles = tuple(message["role"] for message in history)
+        if system["role"] == "system" and roles not in self._keeps:
+            marked = {**system, "content": f"{_MARK}\n{system['content']}\n{_MARK}"}
+            try:
+                rendered = self._render([marked, *turns], **settings)
+            except TemplateError:
+                rendered = ""
+            keeps = not isinstance(rendered, str) or rendered.count(_MARK) > 1
+            if not isinstance(rendered, str) and not self._keeps:
+                _log.warning(
+                    "%s: the server renders the chat: if its template has no system role, the "
+                    "instruction is lost",
+                    self._task,
+                )
+            elif not keeps and self.moved is None:
+                _log.warning(
+                    "%s: the chat template has no system role, so the instruction begins the first "
+                    "user turn",
+                    self._task,
+                )
+            self._keeps[roles] = keeps
+        if not self._keeps.get(roles, True):
             text = f"{system['content'].rstrip()}\n\n{turns[0]['content']}"
             history = [{**turns[0], "content": text}, *turns[1:]]
         return self._render(list(history), **settings)
-
-    def _keeps_system(
-        self, history: Sequence[Mapping[str, str]], settings: Mapping[str, Any]
-    ) -> bool:
-        roles = tuple(message["role"] for message in history)
-        if roles in self._keeps:
-            return self._keeps[roles]
-        marked = f"{_MARK}\n{history[0]['content']}\n{_MARK}"
-        try:
-            rendered = self._render([{**history[0], "content": marked}, *history[1:]], **settings)
-        except TemplateError:
-            rendered = ""
-        is_text = isinstance(rendered, str)
-        keeps = not is_text or rendered.count(_MARK) > 1
-        if not is_text and not self._keeps:
-            _log.warning(
-                "%s: the server renders the chat: if its template has no system role, the "
-                "instruction is lost",
-                self._task,
-            )
-        elif not keeps and self.moved is None:
-            _log.warning(
-                "%s: the chat template has no system role, so the instruction begins the first "
-                "user turn",
-                self._task,
-            )
-        self._keeps[roles] = keeps
-        return keeps

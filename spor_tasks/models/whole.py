@@ -165,8 +165,23 @@ def _check(model: Checkpoint, _files: object, *, writes: bool) -> Notes:
             notes.append("hf lets a text exceed its limit by the length of its batch's prompts")
         if model.adapter:
             name = model.tokenizer or model.pretrained
-            tokenizer = AutoTokenizer.from_pretrained(name, **_source(model))
-            notes += _check_adapter(base, model, len(tokenizer))
+            tokens = len(AutoTokenizer.from_pretrained(name, **_source(model)))
+            rows = base.config.get_text_config().vocab_size
+            cut = copy.deepcopy(base) if tokens < rows else None
+            grow(base, tokens)
+            load_adapter(base, model.adapter, model.revision)
+            if cut is not None:
+                fact = (
+                    f"hf cuts the {rows} embeddings of the base to the {tokens} tokens of its "
+                    "tokenizer"
+                )
+                cut.resize_token_embeddings(tokens)
+                try:
+                    load_adapter(cut, model.adapter, model.revision)
+                except RuntimeError as error:  # of shapes
+                    what = f"was trained with other embeddings: {fact}"
+                    raise ConfigError(what, where=model.adapter, remedy=_REMEDY) from error
+                notes.append(f"{fact}, so that its probabilities are not those of training")
     except SporError:
         raise
     except Exception as error:  # noqa: BLE001 - of libraries; the loading itself meets it as well
@@ -218,24 +233,6 @@ def _check_batches(base: PreTrainedModel, model: Checkpoint) -> None:
 def inserts_prompt(config: PeftConfig) -> bool:
     """Return whether an adapter puts embeddings before the prompts, and so before their padding."""
     return bool(config.is_prompt_learning and config.peft_type != PeftType.PREFIX_TUNING)
-
-
-def _check_adapter(base: PreTrainedModel, model: Checkpoint, tokens: int) -> Notes:
-    """Refuse an adapter that does not fit the base, or not with the embeddings that `hf` cuts."""
-    rows = base.config.get_text_config().vocab_size
-    cut = copy.deepcopy(base) if tokens < rows else None
-    grow(base, tokens)
-    load_adapter(base, model.adapter, model.revision)
-    if cut is None:
-        return ()
-    cut.resize_token_embeddings(tokens)
-    fact = f"hf cuts the {rows} embeddings of the base to the {tokens} tokens of its tokenizer"
-    try:
-        load_adapter(cut, model.adapter, model.revision)
-    except RuntimeError as error:  # of shapes
-        what = f"was trained with other embeddings: {fact}"
-        raise ConfigError(what, where=model.adapter, remedy=_REMEDY) from error
-    return (f"{fact}, so that its probabilities are not those of training",)
 
 
 def grow(model: PreTrainedModel, tokens: int) -> None:
