@@ -35,8 +35,9 @@ class TextsByUnits:
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         self._samples = [sample for sample in samples if sample.references]
+        self._words = [_words(sample.units) for sample in self._samples]
         self._by_units = _Overlaps([set(sample.units) for sample in self._samples])
-        self._by_words = _Overlaps([_words(sample.units) for sample in self._samples])
+        self._by_words = _Overlaps(self._words)
         self._unit_texts: dict[DataUnit, str] = {}
 
     def nearest_text(self, sample: Sample) -> str:
@@ -51,12 +52,11 @@ class TextsByUnits:
         words = _words(sample.units)
         alike = self._by_units.most_like(set(sample.units)) or self._by_words.most_like(words)
 
-        def rank(second: Sample) -> tuple[float, str]:
-            their_words = _words(second.units)
-            return -len(words & their_words) / (len(words | their_words) or 1), second.id
+        def rank(number: int) -> tuple[float, str]:
+            theirs = self._words[number]
+            return -len(words & theirs) / (len(words | theirs) or 1), self._samples[number].id
 
-        candidates = (self._samples[number] for number in alike or range(len(self._samples)))
-        return min(candidates, key=rank).references[0]
+        return self._samples[min(alike or range(len(self._samples)), key=rank)].references[0]
 
     def units_joined(self, sample: Sample) -> str:
         """Return the joined texts of the most similar single-unit samples, one for each unit.
@@ -71,13 +71,12 @@ class TextsByUnits:
 
     @cached_property
     def _shortest(self) -> "TextsByUnits":
-        sizes = [len(set(sample.units)) for sample in self._samples]
-        pairs = zip(self._samples, sizes, strict=True)
-        return TextsByUnits(sample for sample, size in pairs if size == min(sizes))
+        fewest = min(len({*sample.units}) for sample in self._samples)
+        return TextsByUnits(each for each in self._samples if len({*each.units}) == fewest)
 
 
-def _words(units: Iterable[DataUnit]) -> set[str]:
-    return {word for unit in units for word in _words_of(unit)}
+def _words(units: Iterable[DataUnit]) -> frozenset[str]:
+    return frozenset().union(*map(_words_of, units))
 
 
 @lru_cache(maxsize=_KNOWN_UNITS)
