@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 from lm_eval.api.filter import Filter
 from lm_eval.api.instance import Instance
-from lm_eval.api.registry import register_filter
-from lm_eval.filters import build_filter_ensemble
+from lm_eval.api.registry import get_filter, register_filter
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
@@ -47,19 +46,20 @@ def for_untuned(filter_list: FilterList) -> FilterList:
 
     A chain without that filter is somebody's own, and stays as it is.
     """
+    wanted = [f"{PREFIX}{name}" for name in filters.UNTUNED]
     first_line = f"{PREFIX}{filters.first_line.__name__}"
-    place = filters.UNTUNED.index(filters.first_line.__name__)
+    place = wanted.index(first_line)
 
     def extended(steps: FilterList) -> FilterList:
         present = [step["function"] for step in steps]
         if first_line not in present:
             return steps
-        missing = [
-            [{"function": name} for each in names if (name := f"{PREFIX}{each}") not in present]
-            for names in (filters.UNTUNED[:place], filters.UNTUNED[place:])
-        ]
+        before, after = (
+            [{"function": name} for name in part if name not in present]
+            for part in (wanted[:place], wanted[place:])
+        )
         at = present.index(first_line)
-        return [*steps[:at], *missing[0], steps[at], *missing[1], *steps[at + 1 :]]
+        return [*steps[:at], *before, steps[at], *after, *steps[at + 1 :]]
 
     return [{**chain, "filter": extended(chain["filter"])} for chain in filter_list]
 
@@ -76,18 +76,14 @@ def filtered(task: str, chain: Chain, requests: Sequence[Instance]) -> list[str]
     Raises:
         ConfigError: a filter returned something else than texts, or not for each request.
     """
-    steps = [{**step.get("kwargs", {}), **step} for step in chain["filter"]]
-    components = [
-        (step["function"], {key: step[key] for key in step.keys() - {"function", "kwargs"}})
-        for step in steps
-    ]
     docs = [request.doc for request in requests]
     results: list[Any] = [request.resps for request in requests]
-    ensemble = build_filter_ensemble(chain["name"], components).filters
-    for name, make in zip(names(chain), ensemble, strict=True):
-        results = [
-            [each] if isinstance(each, str) else each for each in make().apply(results, docs)
-        ]
+    for name, step in zip(names(chain), chain["filter"], strict=True):
+        arguments = {**step.get("kwargs", {}), **step}
+        make = get_filter(arguments.pop("function"))
+        arguments.pop("kwargs", None)
+        found = make(**arguments).apply(results, docs)
+        results = [[each] if isinstance(each, str) else each for each in found]
         texts = [text for each in results for text in each or [None]]
         if len(results) != len(docs) or not all(isinstance(text, str) for text in texts):
             raise ConfigError(

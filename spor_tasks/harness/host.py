@@ -24,32 +24,25 @@ else:
     Base = tasks.ConfigurableTask
 
 
-def without_traceback(show: Callable[..., object]) -> Callable[..., object]:
-    """Return a hook that prints an error of ours as `spor` does, and shows any other."""
+def as_spor(show: Callable[..., object]) -> Callable[..., object]:
+    """Return a hook that prints an error of ours and ends with status 2, as `spor` does.
+
+    It shows any other error.
+    """
 
     def hook(kind: type[BaseException], raised: BaseException, trace: object) -> None:
-        if isinstance(raised, SporError):
-            sys.stderr.write(f"error: {raised}\n")
-        else:
+        if not isinstance(raised, SporError):
             show(kind, raised, trace)
-
-    return hook
-
-
-def ending(show: Callable[..., object]) -> Callable[..., object]:
-    """Return a hook that ends the program with status 2 after an error of ours, as `spor` does."""
-
-    def hook(kind: type[BaseException], raised: BaseException, trace: object) -> None:
-        show(kind, raised, trace)
-        if isinstance(raised, SporError):
-            raise SystemExit(2)
+            return
+        sys.stderr.write(f"error: {raised}\n")
+        raise SystemExit(2)
 
     return hook
 
 
 _program = Path(sys.argv[0])
 if {"lm_eval", "lm-eval"} & {_program.name, _program.parent.name}:  # lm-eval's own command
-    sys.excepthook = ending(without_traceback(sys.excepthook))
+    sys.excepthook = as_spor(sys.excepthook)
 
 
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
@@ -120,13 +113,9 @@ def check_limit(limit: object) -> None:
     Raises:
         ConfigError: it is neither a whole number from 1 nor a share above 0 and below 1.
     """
-    match limit:
-        case None:
-            return
-        case bool():
-            pass
-        case int() | float() if 0 < limit < 1 or (limit >= 1 and float(limit).is_integer()):
-            return
+    number = limit if isinstance(limit, int | float) and not isinstance(limit, bool) else 0
+    if limit is None or 0 < number < 1 or (number >= 1 and float(number).is_integer()):
+        return
     raise ConfigError(
         f"{limit} is neither a whole number from 1 nor a share such as 0.1",
         where="limit",

@@ -123,13 +123,11 @@ def test_the_patch_fits_and_mends_the_installed_release(tmp_path):
 
 
 def test_an_error_that_ends_lm_eval_takes_its_own_lines(capsys):
-    hook = host.without_traceback(print)
-    for error in (ConfigError("wrong", where="file", remedy="Mend."), ValueError("other")):
-        hook(type(error), error, None)
+    hook = host.as_spor(print)
+    hook(ValueError, ValueError("other"), None)
+    with pytest.raises(SystemExit) as ended:
+        hook(ConfigError, ConfigError("wrong", where="file", remedy="Mend."), None)
+    assert ended.value.code == 2
     printed = capsys.readouterr()
     assert printed.err == "error: file: wrong\n  Mend.\n"
     assert printed.out == "<class 'ValueError'> other None\n"
-    host.ending(print)(ValueError, ValueError("other"), None)
-    with pytest.raises(SystemExit) as ended:
-        host.ending(print)(ConfigError, ConfigError("wrong"), None)
-    assert ended.value.code == 2
