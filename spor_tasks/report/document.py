@@ -5,7 +5,6 @@ harmless for its format. Nothing is computed.
 """
 
 import csv
-import html
 import io
 import json
 import re
@@ -233,11 +232,6 @@ def json_text(**content: Any) -> str:
     finite = json.loads(text, parse_constant=lambda _: None)
     # ASCII only: harmless on a terminal
     return json.dumps({"schema": SCHEMA, **finite}, indent=2) + "\n"
-
-
-def html_text(text: str) -> str:
-    """Return the text for HTML, in an element or a quoted attribute."""
-    return html.escape(visible(text))
 
 
 def save(folder: Path, files: Mapping[str, str], outdated: Iterable[str] = ()) -> None:

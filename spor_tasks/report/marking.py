@@ -136,50 +136,54 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
         output = text
     scored = _place(text, output)
     spans, words = list(token_spans(text)), clean(text).split()
-    of_cells = isinstance(sample.table, CellTable)
-    of_attributes = sample.has_attributes
-    is_named = of_cells or not (of_attributes or sample.table)
+    of_cells, of_attributes = isinstance(sample.table, CellTable), sample.has_attributes
+    units = sample.units if of_cells or not (of_attributes or sample.table) else ()
     strict = is_strict(sample) and not of_cells
-    units = sample.units if is_named else ()
     traces = align.trace(units, text, strict=strict, same_digits=of_cells)
-    located = [*_located(units, traces, spans, words)]
-    missing = _missing(sample, traces, recognized)
-    copies = _copies(sample, text) if isinstance(sample.challenge, Hidden) else _Copies()
+    stretches = [*_located(units, traces, spans, words)]
+    is_doubtful = any(label.kind == "doubtful unit" for _, _, label in stretches)
+    if of_attributes:
+        values = {aspect: value for aspect, value, _ in recognized}
+        lacks = [values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units]
+    else:
+        may_lack = [of_cells and is_wordless(unit) for unit in units]
+        lacks = [not (found or may) for found, may in zip(traces, may_lack, strict=True)]
+    missing = tuple(number for number, is_missing in enumerate(lacks) if is_missing)
+    phrases: tuple[int, ...] = ()
+    leaks: tuple[str, ...] = ()
+    if isinstance(sample.challenge, Hidden):
+        phrases, leaks, copied = _copies(sample, text)
+        stretches += copied
     slots = tuple(_slots(sample, text))
     orders, is_odd = sample.challenge, False
     if isinstance(orders, Orders) and not missing:
         positions = [max(placement[0] for placement in placements) for placements in traces]
         is_odd = not is_proper(align.order(positions), orders.references)
-    is_cut = False
-    if spans and not of_attributes:
-        own, *others = (
-            each.rstrip().rstrip(_CLOSING).endswith(_STOPS) for each in (text, *sample.references)
-        )
-        is_cut = not own and (not others or any(others))
-    faults = (
-        (Fault.EMPTY, not spans),
-        (Fault.LEAK, copies.leaks),
-        (Fault.PHRASE, copies.missing),
-        (Fault.UNIT, missing),
-        (Fault.SLOT, slots),
-        (Fault.DOUBT, any(label.kind == "doubtful unit" for _, _, label in located)),
-        (Fault.ORDER, is_odd),
-        (Fault.REPETITION, _repeats(words)),
-        (Fault.UNFINISHED, is_cut),
-        (Fault.LINES, (output[: scored.start] + output[scored.end :]).strip()),
+    ended, *references = (
+        each.rstrip().rstrip(_CLOSING).endswith(_STOPS) for each in (text, *sample.references)
     )
+    is_whole = of_attributes or ended or not any(references or [True])
+    faults = {
+        Fault.EMPTY: not spans,
+        Fault.LEAK: leaks,
+        Fault.PHRASE: phrases,
+        Fault.UNIT: missing,
+        Fault.SLOT: slots,
+        Fault.DOUBT: is_doubtful,
+        Fault.ORDER: is_odd,
+        Fault.REPETITION: _repeats(words),
+        Fault.UNFINISHED: spans and not is_whole,
+        Fault.LINES: (output[: scored.start] + output[scored.end :]).strip(),
+    }
     return Marked(
         output=output,
         scored=scored,
-        marks=tuple(
-            Mark(scored.start + start, scored.start + end, labels)
-            for start, end, labels in _flat([*located, *copies.stretches])
-        ),
+        marks=tuple(_flat(stretches, scored.start)),
         units=missing,
-        phrases=copies.missing,
-        leaks=copies.leaks,
+        phrases=phrases,
+        leaks=leaks,
         slots=slots,
-        faults=tuple(fault for fault, is_there in faults if is_there),
+        faults=tuple(fault for fault, is_there in faults.items() if is_there),
     )
 
 
@@ -191,22 +195,6 @@ def faults_of(sample: Sample, outputs: Sequence[Marked]) -> tuple[Fault, ...]:
     if any(len({*complete[at : at + orders]}) > 1 for at in range(0, len(complete), orders)):
         faults.add(Fault.UNEQUAL)
     return tuple(fault for fault in Fault if fault in faults)
-
-
-def _missing(
-    sample: Sample, traces: Sequence[Sequence[align.Placement]], recognized: Iterable[Recognized]
-) -> tuple[int, ...]:
-    """Return the numbers of units that are not located, or of attributes with another value."""
-    if sample.has_attributes:
-        values = {aspect: value for aspect, value, _ in recognized}
-        differs = (values.get(unit[0], unit[-1]) != unit[-1] for unit in sample.units)
-        return tuple(number for number, is_missing in enumerate(differs) if is_missing)
-    may_lack = isinstance(sample.table, CellTable)
-    return tuple(
-        number
-        for number, placements in enumerate(traces)
-        if not placements and not (may_lack and is_wordless(sample.units[number]))
-    )
 
 
 def _slots(sample: Sample, text: str) -> Iterator[str]:
@@ -288,25 +276,24 @@ def _is_same(token: str, word: str) -> bool:
     )
 
 
-def _flat(stretches: Sequence[_Stretch]) -> Iterator[Mark]:
-    """Yield the stretches, split where others begin or end, each piece with all its labels."""
+def _flat(stretches: Sequence[_Stretch], by: int) -> Iterator[Mark]:
+    """Yield the stretches, moved by so many characters, each piece with all its labels.
+
+    They are split where others begin or end.
+    """
     edges = sorted({edge for start, end, _ in stretches for edge in (start, end)})
     for start, end in pairwise(edges):
         labels = {label for low, high, label in stretches if low <= start and end <= high}
         if labels:
-            yield Mark(start, end, tuple(sorted(labels)))
+            yield Mark(start + by, end + by, tuple(sorted(labels)))
 
 
 # --- The copy rule -----------------------------------------------------------------------------
 
 
-class _Copies(NamedTuple):
-    missing: tuple[int, ...] = ()
-    leaks: tuple[str, ...] = ()
-    stretches: tuple[_Stretch, ...] = ()
-
-
-def _copies(sample: Sample, text: str) -> _Copies:
+def _copies(
+    sample: Sample, text: str
+) -> tuple[tuple[int, ...], tuple[str, ...], Iterator[_Stretch]]:
     """Return the phrases that are not copied, what leaks, and where both stand in the text."""
     hidden = challenge_of(sample, Hidden).phrases
     published, _ = copy_rule.verdicts(sample, text)
@@ -317,8 +304,14 @@ def _copies(sample: Sample, text: str) -> _Copies:
     normalized, origins = copy_rule.normalized(text), copy_rule.origins(text)
     found: list[_Stretch] = []
     for number, (_, phrase) in enumerate(hidden):
-        if number not in missing and (place := _copy(phrase, sample, normalized)):
-            found.append((*place, Label("phrase", number)))
+        if number not in missing:
+            copies = copy_rule.copies_of(phrase, hides_values=hides_values(sample))
+            copied = next((copy for copy in copies if copy in normalized), None)
+            # Without any, punctuation splits the phrase from its symbol.
+            symbol = re.escape(phrase[-1:] if copied is None else copied)
+            bare = rf"(?<!\w){symbol}(?!\w)" if copied is None else symbol
+            if place := re.search(bare, normalized):
+                found.append((*place.span(), Label("phrase", number)))
     for number, leak in enumerate(map(str.lower, leaks)):
         anywhere, whole = normalized.find(leak), find_whole(normalized, leak)
         if whole >= 0:
@@ -326,16 +319,7 @@ def _copies(sample: Sample, text: str) -> _Copies:
         if anywhere != whole:  # its first appearance is inside a word
             found.append((anywhere, anywhere + len(leak), Label("inner leak", number)))
     stretches = ((origins[start], origins[end - 1] + 1, label) for start, end, label in found)
-    return _Copies(missing, leaks, tuple(stretches))
-
-
-def _copy(phrase: str, sample: Sample, text: str) -> tuple[int, int] | None:
-    """Return where a phrase is copied; None if punctuation splits the symbol."""
-    for wording in copy_rule.copies_of(phrase, hides_values=hides_values(sample)):
-        if (start := text.find(wording)) >= 0:
-            return start, start + len(wording)
-    symbol = re.search(rf"(?<!\w){re.escape(phrase[-1:])}(?!\w)", text)
-    return symbol.span() if symbol else None
+    return missing, leaks, stretches
 
 
 # --- The run of a text ---------------------------------------------------------------------------

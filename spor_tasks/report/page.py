@@ -11,14 +11,12 @@ from collections.abc import Sequence, Sized
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
-
 from spor_tasks import __version__
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import TRIAL
-from spor_tasks.report.document import Document, html_text
+from spor_tasks.report.document import Document
 from spor_tasks.report.plots import Plot
+from spor_tasks.report.templates import template
 from spor_tasks.results.rows import Comparison
 
 
@@ -52,7 +50,7 @@ def page(
         "samples": True,
         "problems": [*document.problems, *browser.problems],
     }
-    return template().render(
+    return template("page.html.j2").render(
         version=__version__,
         title=document.title,
         name=", ".join(each.title for each in layouts.values()),
@@ -72,24 +70,6 @@ def page(
         footer=document.legend,
         chunks=browser.chunks,
     )
-
-
-def template() -> Template:
-    """Return the template of the page; it escapes every value that is not marked as safe."""
-
-    def escaped(value: object) -> Markup:
-        return value if isinstance(value, Markup) else Markup(html_text(str(value)))  # noqa: S704 - escaped
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        finalize=escaped,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("page.html.j2")
 
 
 def _count(things: Sized, name: str) -> str:

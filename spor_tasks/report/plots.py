@@ -9,19 +9,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from spor_tasks.report.browser import TestOutcomes
-from spor_tasks.report.document import html_text
 from spor_tasks.report.grid import joined, section_title
+from spor_tasks.report.templates import template
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
 
-_INK = "currentColor"
 _MOST_ROWS = 60  # that a plot can have and be read
 _NAME = 36  # characters of a model's name
 _NORMAL = 1.959964  # standard errors on either side in 95 %
@@ -46,13 +43,15 @@ class _Look(NamedTuple):
     """How points look, and by how many pixels they are shifted from the middle of their row."""
 
     color: str
-    marker: str = "circle"
+    shape: str
     shift: float = 0.0
-    is_filled: bool = True
 
 
-_LOOKS = (_Look("#0072b2", "circle", -3.5), _Look("#d55e00", "square", 3.5))
-_AS_IS = _Look("#8a8a8a", "diamond")
+_CIRCLE = "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z"
+_SQUARE, _DIAMOND = "m-3.8-3.8h7.6v7.6h-7.6z", "m0-5l5 5l-5 5l-5-5z"
+_LOOKS = (_Look("#0072b2", _CIRCLE, -3.5), _Look("#d55e00", _SQUARE, 3.5))
+_AS_IS = _Look("#8a8a8a", _DIAMOND)
+_DIFFERENCE = _Look("currentColor", _CIRCLE)
 _ARMS = {
     "first arm (Atom, Invisible, Original)": _LOOKS[0],
     "second arm (Combination, Visible, Match)": _LOOKS[1],
@@ -78,6 +77,13 @@ class _Point(NamedTuple):
     look: _Look
     ends: Sequence[float] = ()
     parts: Sequence[float] = ()
+    is_filled: bool = True
+
+    @property
+    def numbers(self) -> str:
+        """The score and its interval as text."""
+        ends = f" [{', '.join(format(end, '.2f') for end in self.ends)}]" if self.ends else ""
+        return f"{self.value:.2f}{ends}"
 
 
 class _PlotRow(NamedTuple):
@@ -168,28 +174,27 @@ def _plot(
         caption += f" {left_out} more rows are left out."
     drawn = drawn[:_MOST_ROWS]
     end = 740 if difference else _WIDTH - 20
-    scores = _axis("score", _LABELS, end, [point for row in drawn for point in row.points])
-    gaps = [_Point(0, _AS_IS), *(row.difference for row in drawn if row.difference)]
-    axes = [scores, *([_axis(difference, end + 40, _WIDTH - 20, gaps)] if difference else [])]
-    body, bottom = _rows(drawn, axes)
-    height = bottom + _FOOT
-    content, x = list[str](), 8.0
-    for name, look in looks.items():
-        content += [_marker(x, 14, look), _text(x + 12, 18, name)]
-        x += 40 + 6.5 * len(name)
-    for axis in axes:  # lines across the rows, numbers below them, and the name of the axis
-        for tick in axis.ticks:
-            at, strength = axis.place(tick), 0.16 if tick else 0.6
-            number = f"{tick:g}".replace("-", "−")
-            content.append(_line(at, _LEGEND, at, bottom, stroke=_INK, stroke_opacity=strength))
-            content.append(_text(at, bottom + 16, number, text_anchor="middle"))
-        middle = (axis.left + axis.right) / 2
-        content += [_text(middle, bottom + 36, axis.label, text_anchor="middle"), "\n"]
-    content += body
-    attributes = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
-    text = {"font_family": "system-ui, sans-serif", "font_size": 12, "fill": _INK}
-    namespace = {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria_label": names[1]}
-    svg = _element("svg", "\n", *content, **namespace, **attributes, **text)
+    axes = [_axis("score", _LABELS, end, [point for row in drawn for point in row.points])]
+    if difference:
+        gaps = [_Point(0, _AS_IS), *(row.difference for row in drawn if row.difference)]
+        axes.append(_axis(difference, end + 40, _WIDTH - 20, gaps))
+    groups, y, height = [], float(_LEGEND), _LINE * len(axes)
+    for title, same in groupby(drawn, key=lambda row: row.title):
+        first = y + _TITLE + height / 2
+        placed = [(row, first + number * height) for number, row in enumerate(same)]
+        groups.append((title, y + 16, placed))
+        y += _TITLE + height * len(placed)
+    svg = template("plot.svg.j2").render(
+        title=names[1],
+        looks=looks,
+        axes=axes,
+        groups=groups,
+        labels=_LABELS,
+        top=_LEGEND,
+        bottom=y,
+        width=_WIDTH,
+        height=y + _FOOT,
+    )
     return Plot(*names, caption, svg)
 
 
@@ -197,74 +202,6 @@ def _axis(label: str, left: float, right: float, points: Iterable[_Point]) -> _A
     values = [value for point in points for value in (point.value, *point.ends, *point.parts)]
     margin = (max(values) - min(values)) / 20 or 1
     return _Axis(label, left, right, min(values) - margin, max(values) + margin)
-
-
-def _element(name: str, *content: str, **attributes: object) -> str:
-    """Return an element; the content is markup, and attributes have `-` for `_`."""
-    texts = (f' {key.replace("_", "-")}="{html_text(str(v))}"' for key, v in attributes.items())
-    return f"<{name}{''.join(texts)}>{''.join(content)}</{name}>"
-
-
-def _text(x: float, y: float, text: str, **attributes: object) -> str:
-    return _element("text", html_text(text), x=f"{x:.1f}", y=f"{y:.1f}", **attributes)
-
-
-def _line(x: float, y: float, to_x: float, to_y: float, **attributes: object) -> str:
-    ends = (f"{number:.1f}" for number in (x, y, to_x, to_y))
-    return _element("line", **dict(zip(("x1", "y1", "x2", "y2"), ends, strict=True)), **attributes)
-
-
-def _rows(rows: Iterable[_PlotRow], axes: Sequence[_Axis]) -> tuple[list[str], float]:
-    """Return the rows from above, with a line for each title, and where they end."""
-    parts, y = list[str](), float(_LEGEND)
-    height = _LINE * len(axes)
-    for title, same in groupby(rows, key=lambda row: row.title):
-        parts.append(_text(8, y + 16, title, font_weight="bold"))
-        y += _TITLE
-        for row in same:
-            middle = y + height / 2
-            first = middle + 4 - 7.5 * (len(row.name) - 1)
-            parts += [
-                _text(_LABELS - 14, first + 15 * number, name, text_anchor="end")
-                for number, name in enumerate(row.name)
-            ]
-            parts += (_point(axes[0], point, middle) for point in row.points)
-            if row.difference:
-                x = axes[1].place(row.difference.value)
-                text = row.text.replace("-", "−")
-                parts.append(_text(x, middle - 9, text, text_anchor="middle", font_size=11))
-                parts.append(_point(axes[1], row.difference, middle))
-            parts.append("\n")
-            y += height
-    return parts, y
-
-
-def _point(axis: _Axis, point: _Point, row: float) -> str:
-    """Return a point with its interval and its parts, and its numbers as a title."""
-    y, color = row + point.look.shift, point.look.color
-    ends = list(map(axis.place, point.ends))
-    lines = [_line(ends[0], y, ends[1], y, stroke=color, stroke_width=1.3)] if ends else []
-    lines += (
-        _line(axis.place(part), y - 5, axis.place(part), y + 5, stroke=color, stroke_opacity=0.5)
-        for part in point.parts
-    )
-    interval = f" [{', '.join(format(end, '.2f') for end in point.ends)}]" if ends else ""
-    title = _element("title", f"{point.value:.2f}{interval}")
-    return _element("g", title, *lines, _marker(axis.place(point.value), y, point.look))
-
-
-_SHAPES = {
-    "circle": "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
-    "square": "m-3.8-3.8h7.6v7.6h-7.6z",
-    "diamond": "m0-5l5 5l-5 5l-5-5z",
-}
-
-
-def _marker(x: float, y: float, look: _Look) -> str:
-    opacity = 1 if look.is_filled else 0
-    outline = {"stroke": look.color, "stroke_width": 1.3, "fill": look.color}
-    path = f"M{x:.1f} {y:.1f}{_SHAPES[look.marker]}"
-    return _element("path", d=path, fill_opacity=opacity, **outline)
 
 
 def _short(name: str) -> str:
@@ -289,14 +226,10 @@ def _arms(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
         ]
         name = row.spec.name
         test = joined(" · ", name.corpus, name.part, row.variant, name.protocol, row.score.label)
-        look = _Look(_INK, is_filled=bool(difference.mark))
-        yield _PlotRow(
-            row.spec.about.aspect,
-            (_short(row.model), test),
-            points,
-            _Point(difference.value, look, _ends(difference.interval)),
-            f"{difference.value:+.2f}{difference.mark}",
-        )
+        ends, is_filled = _ends(difference.interval), bool(difference.mark)
+        gap = _Point(difference.value, _DIFFERENCE, ends, is_filled=is_filled)
+        text = f"{difference.value:+.2f}{difference.mark}"
+        yield _PlotRow(row.spec.about.aspect, (_short(row.model), test), points, gap, text)
 
 
 def _ends(interval: Interval | None) -> Sequence[float]:
@@ -324,7 +257,7 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
             looks = zip(halves, _LOOKS, strict=True)
             points = [_Point(fmean(half), look, parts=half) for half, look in looks]
             loss = 100 * (first - second) / first if first else 0.0
-            yield _PlotRow(title, [system], points, _Point(loss, _Look(_INK)), f"{loss:+.1f} %")
+            yield _PlotRow(title, [system], points, _Point(loss, _DIFFERENCE), f"{loss:+.1f} %")
 
 
 # --- Rows of samples -----------------------------------------------------------------------------
@@ -343,17 +276,15 @@ def _groups(
             continue
         for model, groups in _by_group(test, trait).items():
             title = " · ".join((_short(model), test.title, score.label))
-            rows = []
-            for group, arms in sorted(groups.items()):
+            for group, arms in sorted(groups.items()) if len(groups) > 1 else ():
                 points = []
                 for arm, means in arms.items():
                     mean, n = fmean(means), len(means)
-                    deviation = float(np.std(means, ddof=1)) if n > 1 else 0.0
-                    reach = _NORMAL * deviation / math.sqrt(n)
-                    ends = (mean - reach, mean + reach)
-                    points.append(_Point(mean, looks.get(arm, _AS_IS), ends))
-                rows.append(_PlotRow(title, [_short(str(group))], points))
-            yield from rows if len(rows) > 1 else ()
+                    reach = _NORMAL * stdev(means) / math.sqrt(n) if n > 1 else 0.0
+                    points.append(
+                        _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))
+                    )
+                yield _PlotRow(title, [_short(str(group))], points)
 
 
 def _by_group(test: TestOutcomes, trait: str) -> dict[str, dict[Any, dict[str, list[float]]]]:

@@ -26,8 +26,8 @@ from spor_tasks.report import browser, page
 from spor_tasks.report.browser import browse
 from spor_tasks.report.grid import Grid
 from spor_tasks.report.marking import mark
-from spor_tasks.report.page import template
 from spor_tasks.report.plots import draw
+from spor_tasks.report.templates import template
 from spor_tasks.results.runs import Problem
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of
@@ -242,7 +242,7 @@ def test_a_page_may_have_tables_alone(tmp_path):
 anything = st.text(st.characters(exclude_categories=[]), max_size=40) | st.text("<>&\"'`=/ -!")
 # What was logged as JSON has no two halves of a pair side by side.
 texts = st.sampled_from(HOSTILE) | anything.filter(lambda x: json.loads(json.dumps(x)) == x)
-PAGE = template()
+PAGE = template("page.html.j2")
 EMPTY = dict.fromkeys(
     ("tables", "plots", "problems", "sections", "chunks", "trials", "introductions"), ()
 )
