@@ -8,7 +8,7 @@ outcomes of a run. `page.js` reads them.
 import base64
 import gzip
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -99,12 +99,10 @@ def browse(files: Iterable[SampleFile]) -> Browser:
         seed = -1 if run.seed is None else run.seed
         return aspect, sets.corpus, sets.protocol, run.comparison, run.model, arm, seed, file.path
 
-    groups: dict[tuple[str, str], list[SampleFile]] = {}
+    groups: dict[tuple[str, str], list[SampleFile]] = defaultdict(list)
     for file in sorted(files, key=place):
-        run = file.run
-        groups.setdefault((run.comparison, run.signature["test_sha256"]), []).append(file)
-    chunks = [""]  # the index, which is known last
-    problems: list[Problem] = []
+        groups[file.run.comparison, file.run.signature["test_sha256"]].append(file)
+    chunks, problems = [""], list[Problem]()  # the first is the index, which is known last
     packed = [_test(group, chunks, problems) for group in groups.values()]
     tests = tuple(test for test in packed if test.traits)  # a damaged file may have no sample
     index = {
@@ -170,48 +168,36 @@ def _run(
     problems: list[Problem],
 ) -> RunOutcomes:
     """Pack the outcomes of a run; add its samples that are new, and the damage of its file."""
+    run, headline = file.run, file.run.spec.headline
     numbers = {key: number for number, key in enumerate(samples)}
-    own: list[tuple[int, float | None, int | None]] = []
-    packed, faultless = [], ""
+    own, packed, faultless = list[int](), list[str](), ""
+    scores, faults = list[float | None](), list[int | None]()
     try:
         for record in file.records():
-            key = record.sample.id
+            key, view = record.sample.id, view_of(record)
             if key not in samples:
                 numbers[key] = len(samples)
                 samples[key] = _PackedSample.of(record)
-            view = view_of(record)
-            faults = None if view.faults is None else sum(_BITS[fault] for fault in view.faults)
             changed = {} if record.inputs == samples[key].inputs else {"inputs": record.inputs}
-            own.append((numbers[key], view.scores.get(record.run.spec.headline), faults))
             packed.append(_json(to_builtins(view) | changed))
+            own.append(numbers[key])
+            scores.append(view.scores.get(headline))
+            bits = (_BITS[fault] for fault in view.faults or ())
+            faults.append(None if view.faults is None else sum(bits))
             faultless = max(faultless, view.faultless)
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
         problems.append(Problem("samples", error.where or str(file.path), what))
-    run = file.run
-    return RunOutcomes(
-        name=name,
-        facets=Facets(
-            test=full_title(run),
-            model=run.model,
-            prompt=prompt_in_words(run.signature),
-            arm=run.arm or AS_IS,
-            seed=None if run.seed is None else str(run.seed),
-        ),
-        samples=[number for number, _, _ in own],
-        scores=[score for _, score, _ in own],
-        faults=[faults for _, _, faults in own],
-        faultless=faultless,
-        chunks=_pack(packed, chunks),
-    )
+    prompt, seed = prompt_in_words(run.signature), None if run.seed is None else str(run.seed)
+    facets = Facets(full_title(run), run.model, prompt, run.arm or AS_IS, seed)
+    return RunOutcomes(name, facets, own, scores, faults, faultless, _pack(packed, chunks))
 
 
 def _pack(rows: Sequence[str], chunks: list[str]) -> list[int]:
     """Add rows of JSON as chunks; return the numbers of these."""
     first = len(chunks)
-    chunks += [
-        _packed(f"[{','.join(rows[start : start + SIZE])}]") for start in range(0, len(rows), SIZE)
-    ]
+    batches = (rows[start : start + SIZE] for start in range(0, len(rows), SIZE))
+    chunks += (_packed(f"[{','.join(batch)}]") for batch in batches)
     return list(range(first, len(chunks)))
 
 

@@ -118,6 +118,7 @@ def _captions(layout: Layout, rows: _Rows, section: _Rows) -> Iterator[str]:
             for row in rows
             for name in [row.spec.score(row.metric).name]
             if any(fnmatchcase(name, each) for each in remark.scores or ("*",))
+            and (row.kind != "published" or "{" not in remark.text)
         ]
         if (
             (not remark.groups or groups.intersection(remark.groups))

@@ -63,7 +63,7 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
     A table without highlighted cells is shown whole, unless ``most_rows`` limits it.
     """
     units: dict[_Place, tuple[int, ...]] = defaultdict(tuple)
-    columns: list[set[int]] = []  # that are linked, by side
+    linked: list[set[int]] = []  # columns by side
     rows: Iterable[Iterable[Cell]] = ()
     match sample.table:
         case CellTable() as table if len(table.highlighted) == len(sample.units):
@@ -75,7 +75,7 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
             rows = [[Cell(text, number == 0) for text in line] for number, line in lines]
             pair = sample.challenge
             texts = [sample.units, pair.units] if isinstance(pair, Contrast) else [sample.units]
-            columns = [{unit.number for unit in each if isinstance(unit, Column)} for each in texts]
+            linked = [{unit.number for unit in each if isinstance(unit, Column)} for each in texts]
     if not rows:
         return None
     shown = [
@@ -86,34 +86,29 @@ def table_view(sample: Sample, most_rows: int | None = None) -> TableView | None
                 cell.column_span,
                 cell.row_span,
                 units[number, index],
-                tuple(side for side, of_side in enumerate(columns) if index in of_side),
+                tuple(side for side, columns in enumerate(linked) if index in columns),
             )
             for index, cell in enumerate(row)
         ]
         for number, row in enumerate(rows)
     ]
-    linked = isinstance(sample.table, Table)
     limit = most_rows or (len(shown) if linked else MOST_ROWS)
     titles = (sample.about(fact) for fact in ("title", "section_title"))
     title = " · ".join(title for title in titles if title)
-    visible = frozenset(_visible_rows(shown, limit))
-    return TableView(title, tuple(_shown_rows(shown, visible)), linked)
+    return TableView(title, tuple(_shown_rows(shown, _visible(shown, limit))), bool(linked))
 
 
-def _visible_rows(rows: _AllCells, most: int) -> Iterable[int]:
+def _visible(rows: _AllCells, most: int) -> Container[int]:
     """Return the rows that are shown: of highlighted cells first, then headers and neighbours."""
     highlighted = [number for number, row in enumerate(rows) if any(cell.units for cell in row)]
     is_small = len(rows) <= most and sum(map(len, rows)) <= _SMALL
     if is_small or not highlighted:
         return range(min(len(rows), most))
-    heads = [
-        number
-        for number, row in enumerate(rows[:_NEAR])
-        if row and all(cell.header for cell in row)
-    ]
+    tops = enumerate(rows[:_NEAR])
+    heads = [number for number, row in tops if row and all(cell.header for cell in row)]
     near = [row + step for row in highlighted for step in range(-_NEAR, _NEAR + 1)]
     numbers = dict.fromkeys(row for row in (*highlighted, *heads, *near) if 0 <= row < len(rows))
-    return islice(numbers, most)
+    return frozenset(islice(numbers, most))
 
 
 _Place: TypeAlias = tuple[int, int]

@@ -104,16 +104,17 @@ def sample_views(sample: Sample, most_rows: int | None = None) -> tuple[SampleVi
     for side in sides(sample):
         prefix = side.about("prefix")
         about = (side.about("name"), category_of(side), prefix and f"begins “{prefix}”")
-        view = SampleView(
-            id=side.id,
-            about=tuple(fact for fact in about if fact),
-            units=side.units,
-            references=side.references,
-            hidden=side.challenge.phrases if isinstance(side.challenge, Hidden) else (),
-            table=table_view(side, most_rows),
-            section=side.about("section_text"),
+        views.append(
+            SampleView(
+                id=side.id,
+                about=tuple(fact for fact in about if fact),
+                units=side.units,
+                references=side.references,
+                hidden=side.challenge.phrases if isinstance(side.challenge, Hidden) else (),
+                table=table_view(side, most_rows),
+                section=side.about("section_text"),
+            )
         )
-        views.append(view)
     return tuple(views)
 
 
@@ -122,75 +123,67 @@ def sample_views(sample: Sample, most_rows: int | None = None) -> tuple[SampleVi
 
 def view_of(record: Record) -> RecordView:
     """Return what is shown of a record's outputs."""
-    headline = record.run.spec.headline
-    values = {name: alone(record.run.spec, name, value) for name, value in record.scores.items()}
-    scores = {
-        name: round(value, 4)
-        for name, value in sorted(values.items(), key=lambda item: item[0] != headline)
-        if value is not None and math.isfinite(value)
-    }
-    notes = tuple(_notes(record))
+    declared, scores = record.run.spec, {}
+    for name in sorted(record.scores, key=lambda name: name != declared.headline):
+        value = alone(declared, name, record.scores[name])
+        if value is not None and math.isfinite(value):
+            scores[name] = round(value, 4)
+    notes, outputs = tuple(_notes(record)), list[OutputView]()
     if not record.likelihoods:
         owners = side_of_each(record.sample, len(record.outputs))
-        marked = [
-            mark(owner, output, text, record.recognized)
-            for owner, output, text in zip(owners, record.outputs, record.scored, strict=True)
-        ]
-        outputs = [
-            _output(record, number, owner, each)
-            for number, (owner, each) in enumerate(zip(owners, marked, strict=True))
-        ]
-        return RecordView(tuple(outputs), scores, faults_of(record.sample, marked), notes)
-    given = []
+        for number, owner in enumerate(owners):
+            output, text = record.outputs[number], record.scored[number]
+            marked = mark(owner, output, text, record.recognized)
+            outputs.append(_output(record, number, owner, marked))
+        faults = faults_of(record.sample, [output.marked for output in outputs])
+        return RecordView(tuple(outputs), scores, faults, notes)
     purposes = SIDES if len(record.scored) > 1 else ("",)  # of a pair each text has a side
     for text, likelihood, purpose in zip(record.scored, record.likelihoods, purposes, strict=True):
         token = "" if likelihood.per_token is None else f", {likelihood.per_token:.3f} by token"
         note = f"log likelihood {likelihood.log:.2f}{token}, {likelihood.per_byte:.3f} by byte"
-        given.append(OutputView(Marked(text, Extent(0, len(text))), purpose, notes=(note,)))
-    return RecordView(tuple(given), scores, notes=notes)
+        outputs.append(OutputView(Marked(text, Extent(0, len(text))), purpose, notes=(note,)))
+    return RecordView(tuple(outputs), scores, notes=notes)
 
 
 def _output(record: Record, number: int, owner: Sample, marked: Marked) -> OutputView:
     """Return what is shown of one output for the side of the sample that owns it."""
-    purposes, notes = [], []
+    purposes, challenge = [], owner.challenge
     if record.sample.twin:
         is_own = number < len(record.outputs) / 2
         purposes.append("the original" if is_own else "the twin")
-    if isinstance(owner.challenge, Orders):
-        order = owner.challenge.inputs[number % len(owner.challenge.inputs)]
+    if isinstance(challenge, Orders):
+        order = challenge.inputs[number % len(challenge.inputs)]
         purposes.append(f"input order {' '.join(map(str, order))}")
-    if marked.units and not owner.has_attributes:
-        notes.append(f"not located: {' '.join(f'[{unit}]' for unit in marked.units)}")
-    if marked.phrases and isinstance(owner.challenge, Hidden):
-        phrases = (owner.challenge.phrases[phrase][1] for phrase in marked.phrases)
-        notes.append(f"not copied: {', '.join(phrases)}")
-    if marked.leaks:
-        notes.append(f"leaked: {', '.join(marked.leaks)}")
-    if marked.slots:
-        notes.append(f"slot errors: {', '.join(marked.slots)}")
-    verdicts = tuple(_verdicts(record, owner, marked))
-    return OutputView(marked, ", ".join(purposes), verdicts, tuple(notes))
+    hidden = challenge.phrases if isinstance(challenge, Hidden) else ()
+    units = () if owner.has_attributes else marked.units
+    notes = {
+        "not located": " ".join(f"[{unit}]" for unit in units),
+        "not copied": ", ".join(hidden[phrase][1] for phrase in marked.phrases),
+        "leaked": ", ".join(marked.leaks),
+        "slot errors": ", ".join(marked.slots),
+    }
+    return OutputView(
+        marked,
+        ", ".join(purposes),
+        tuple(_verdicts(record, owner, marked)),
+        tuple(f"{what}: {text}" for what, text in notes.items() if text),
+    )
 
 
 def _verdicts(record: Record, owner: Sample, marked: Marked) -> Iterator[Verdict]:
     """Yield the verdict on each unit; none on linked columns and attributes that nobody judged."""
     of_cells = isinstance(owner.table, CellTable)
+    is_judged = of_cells or not owner.table
     if owner.has_attributes:
-        if len(record.recognized) != len(owner.units):
-            return
-    elif owner.table and not of_cells:
-        return
-    labels = (label for mark in marked.marks for label in mark.labels)
-    doubtful = {label.number for label in labels if label.kind == "doubtful unit"}
-    for number, unit in enumerate(owner.units):
+        is_judged = len(record.recognized) == len(owner.units)
+    labels = {label for mark in marked.marks for label in mark.labels}
+    for number, unit in enumerate(owner.units if is_judged else ()):
         if number in marked.units:
             yield "missing"
-        elif number in doubtful:
+        elif ("doubtful unit", number) in labels:
             yield "in doubt"
-        elif of_cells and is_wordless(unit):
-            yield "without words"
         else:
-            yield "expressed"
+            yield "without words" if of_cells and is_wordless(unit) else "expressed"
 
 
 def _notes(record: Record) -> Iterator[str]:
@@ -201,10 +194,8 @@ def _notes(record: Record) -> Iterator[str]:
             text, contrast = (getattr(each, name) for each in record.likelihoods)
             if text is None or contrast is None:
                 likelier = "not known"
-            elif text == contrast:
-                likelier = "neither"
             else:
-                likelier = SIDES[0] if text > contrast else SIDES[1]
+                likelier = "neither" if text == contrast else SIDES[0 if text > contrast else 1]
             winners.append(f"by {unit} {likelier}")
         yield f"likelier: {', '.join(winners)}"
     if reading := record.reading:
