@@ -1,6 +1,6 @@
 """Our metrics as lm-eval's: a `metric_list`, and what `process_results` returns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ from spor_tasks.metrics.judging import judge_all
 from spor_tasks.metrics.scores import info_of
 from spor_tasks.metrics.totals import MEAN, Value
 
-Measured: TypeAlias = tuple[dict[str, Value], dict[str, Any]]
+Measured: TypeAlias = tuple[dict[str, Value], dict[str, object]]
 """What outputs for a sample add to each score, by name, and what else is logged with it."""
 
 
@@ -31,7 +31,7 @@ def scores_of(metric: Metric, spec: TaskSpec) -> list[Score]:
     return list(dict.fromkeys((*scores, *shown)))
 
 
-def metric_list(scores: Iterable[Score]) -> list[dict[str, Any]]:
+def metric_list(scores: Iterable[Score]) -> list[dict[str, object]]:
     """Return the `metric_list` of a task that gives these scores.
 
     lm-eval computes standard errors of means. For any other score ours is a metric of its own after
@@ -40,7 +40,7 @@ def metric_list(scores: Iterable[Score]) -> list[dict[str, Any]]:
     Raises:
         ConfigError: no registered metric has a score.
     """
-    listed = [
+    listed: list[dict[str, object]] = [
         {
             "metric": key,
             "aggregation": aggregation,
@@ -49,12 +49,12 @@ def metric_list(scores: Iterable[Score]) -> list[dict[str, Any]]:
         for score in scores
         for key, aggregation in _aggregations(score).items()
     ]
-    host.declare(each["metric"] for each in listed)
+    host.declare(str(each["metric"]) for each in listed)
     return listed
 
 
 @cache  # asked for each sample
-def _aggregations(score: Score) -> dict[str, Any]:
+def _aggregations(score: Score) -> Mapping[str, str | Callable[..., object]]:
     """Return how lm-eval aggregates a score, and its standard error if it is not a mean."""
     key, totals = str(score), info_of(score).totals
     if totals is MEAN:
@@ -74,7 +74,7 @@ def measured(
     """
     keys = {*map(str, scores)}
     values_of: list[dict[str, Value]] = [{} for _ in samples]
-    logged: list[dict[str, Any]] = [{} for _ in samples]
+    logged: list[dict[str, object]] = [{} for _ in samples]
     for each in metrics:
         judgements = judge_all(each, samples, outputs, keys)
         for number, (of_sample, details) in enumerate(judgements):

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
@@ -48,7 +47,9 @@ if {"lm_eval", "lm-eval"} & {_program.name, _program.parent.name}:  # lm-eval's 
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
     """A generation task with the same hooks in both versions."""
 
-    def request(self, doc: Mapping[str, Any], context: object, idx: int, **kwargs: Any) -> Instance:
+    def request(
+        self, doc: Mapping[str, object], context: object, idx: int, **kwargs: object
+    ) -> Instance:
         """Return lm-eval's own request for a context, the one of this number of a document."""
         result = super().construct_requests(doc, context, **kwargs)
         request = result[0] if isinstance(result, list) else result
@@ -60,7 +61,7 @@ class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
         if self.config.num_fewshot != 0:  # a task that has none keeps none
             self.set_config("num_fewshot", int(number))
 
-    def aggregate(self, bootstrap_iters: int | None = None) -> tuple[dict[str, Any], int]:
+    def aggregate(self, bootstrap_iters: int | None = None) -> tuple[dict[str, float], int]:
         """Return the scores with lm-eval's standard errors of means, and ours of all others.
 
         0.5 would draw 100,000 resamples for any score that is not a mean.
@@ -95,7 +96,11 @@ def keep_folder_names_short() -> None:
 
 
 def request(
-    doc: Mapping[str, Any], prompt: str, settings: Mapping[str, object], number: int, task: str = ""
+    doc: Mapping[str, object],
+    prompt: str,
+    settings: Mapping[str, object],
+    number: int,
+    task: str = "",
 ) -> Instance:
     """Return a request to generate a text, the one of this number of a task."""
     place = {"task_name": task, "doc_id": number} if IS_NEW else {"metadata": (task, number, 1)}
@@ -130,7 +135,7 @@ def check_limits() -> None:
 
     size_of = getattr(evaluator, "get_sample_size", lambda _, limit: limit)  # 0.5 may have none
 
-    def checked(task: object, limit: object) -> Any:
+    def checked(task: object, limit: object) -> object:
         check_limit(limit)
         return size_of(task, limit)
 
@@ -145,10 +150,10 @@ def describe_machine_once() -> None:
 
 
 @cache
-def _machine() -> Mapping[str, Any]:
+def _machine() -> Mapping[str, object]:
     from lm_eval.loggers.utils import add_env_info
 
-    facts: dict[str, Any] = {}
+    facts: dict[str, object] = {}
     add_env_info(facts)
     return facts
 

@@ -76,7 +76,7 @@ class SporTask(host.HostTask):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         # By a document's id and filtered outputs.
-        self._measured: dict[tuple[str, ...], adapt.Measured] = {}
+        self._measured: dict[tuple[object, ...], adapt.Measured] = {}
         host.keep_folder_names_short()
         host.check_limits()
         if why_removed(config["task"]):  # in a task file of an older release
@@ -160,7 +160,9 @@ class SporTask(host.HostTask):
         if key == "num_fewshot" and (value or 0) != (before or 0):
             self.download()
 
-    def doc_iterator(self, *, limit: int | None = None, **kwargs: Any) -> Iterator[tuple[int, Any]]:
+    def doc_iterator(
+        self, *, limit: int | None = None, **kwargs: object
+    ) -> Iterator[tuple[int, Document]]:
         """Yield numbered documents; with ``limit_evenly`` a limit spreads over all of them."""
         count = len(self.eval_docs)
         if limit and limit < count and self._asked.settings.limit_evenly:
@@ -175,7 +177,9 @@ class SporTask(host.HostTask):
         super().set_fewshot_seed(seed)
         self._fewshot_seed = seed
 
-    def fewshot_context(self, doc: Document, num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
+    def fewshot_context(
+        self, doc: Document, num_fewshot: int, *args: object, **kwargs: object
+    ) -> object:
         """Return the context of the document's prompt, or a list of those of several prompts.
 
         All have the same demonstrations; those before a twin are exchanged as it is.
@@ -209,7 +213,7 @@ class SporTask(host.HostTask):
 
     # --- Requests ---------------------------------------------------------------------------------
 
-    def construct_requests(self, doc: Document, ctx: object, **kwargs: Any) -> list[Instance]:
+    def construct_requests(self, doc: Document, ctx: object, **kwargs: object) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
         contexts = ctx if isinstance(ctx, list) else [ctx]
         requests = [self.request(doc, each, idx, **kwargs) for idx, each in enumerate(contexts)]
@@ -307,10 +311,12 @@ class SporTask(host.HostTask):
         """True if only outputs are asked for."""
         return "bypass" in self.aggregation()
 
-    def _key(self, sample_id: str, outputs: Sequence[Any]) -> tuple[str, ...]:
+    def _key(self, sample_id: object, outputs: Sequence[object]) -> tuple[object, ...]:
         return (sample_id, *(() if self._tokens else outputs))
 
-    def process_results(self, doc: dict[str, Any], results: Sequence[Any], /) -> dict[str, Any]:
+    def process_results(
+        self, doc: dict[str, object], results: Sequence[object], /
+    ) -> dict[str, object]:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_bypassed:
             return {"bypass": 999}  # as lm-eval's metric of this name

@@ -36,7 +36,7 @@ class Tokens:
         return cls(_load(model.tokenizer or model.pretrained, model.revision))
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, bool | str | None]:
         """The facts for a result: whether tokens were counted, and how a text was ended."""
         return {"tokens_counted": self._tokenizer is not None, "end": self.end or None}
 

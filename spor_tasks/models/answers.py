@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
 from types import ModuleType
-from typing import Any
 
 from lm_eval.api.instance import Instance
 
@@ -64,11 +63,15 @@ def _mark(models: ModuleType) -> None:
     base = models.LocalCompletionsAPI
     create_message, parse_logprobs = base.create_message, base.parse_logprobs
 
-    def counted(model: object, messages: Sequence[object], *args: Any, **kwargs: Any) -> object:
+    def counted(
+        model: object, messages: Sequence[object], *args: object, **kwargs: object
+    ) -> object:
         _asked.set(len(messages))
         return create_message(model, messages, *args, **kwargs)
 
-    def logprobs(outputs: object, tokens: Sequence[object], *args: Any, **kwargs: Any) -> object:
+    def logprobs(
+        outputs: object, tokens: Sequence[object], *args: object, **kwargs: object
+    ) -> object:
         from requests import RequestException  # of lm-eval's extra `api`
 
         fault = RequestException(f"it gave no log likelihoods: {visible(outputs):.{_SHOWN}}")

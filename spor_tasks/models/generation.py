@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import torch
 from transformers import (
@@ -42,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def without_own_settings(model: Any) -> Iterator[None]:
+def without_own_settings(model: torch.nn.Module) -> Iterator[None]:
     """Let nothing of a model's ``generation_config`` act in the block but ``TOKEN_IDS``.
 
     ``generate`` takes every setting that it is not given from there: beams, penalties, words that

@@ -68,11 +68,11 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
 
     def __init__(
         self,
-        pretrained: Any,
-        *args: Any,
+        pretrained: object,
+        *args: object,
         quantization: str | None = None,
         trust_remote_code: bool | None = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         reduced = {"quantization_config": reduction.settings(quantization)} if quantization else {}
         self._reduced = reduced
@@ -140,7 +140,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
 
     spor_beam_search = generate_until  # what our tasks call for beams
 
-    def get_model_info(self) -> dict[str, Any]:
+    def get_model_info(self) -> dict[str, object]:
         """Return lm-eval's facts for the result file, and four more.
 
         ``prompts_cut``: how many prompts of each evaluated task were cut. ``reads_alone``: whether
@@ -245,7 +245,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return int(self.max_length) - written
 
     def tok_batch_encode(
-        self, strings: list[str], **kwargs: Any
+        self, strings: list[str], **kwargs: object
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
         self._seeded = [text for text in strings if isinstance(text, Seeded)]

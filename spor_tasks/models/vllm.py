@@ -4,8 +4,6 @@ vLLM's texts contain special tokens, and lack a character whose last bytes are m
 tokens are decoded as `hf` does.
 """
 
-from typing import Any
-
 from lm_eval.api.registry import register_model
 from lm_eval.models.vllm_causallms import VLLM, LoRARequest
 
@@ -20,8 +18,8 @@ class SporVLLM(ReadsApart, VLLM):  # type: ignore[misc]  # skipped, as is lm-eva
         self,
         requests: list[list[int]],
         generate: bool = False,  # noqa: FBT001, FBT002 - lm-eval's
-        sampling_params: Any = None,
-    ) -> Any:
+        sampling_params: object = None,
+    ) -> object:
         outputs = super()._model_generate(requests, generate, sampling_params)
         if generate and not self.think_end_token:  # which may be a special token
             for output in outputs:

@@ -7,9 +7,9 @@ model that `hf` loads. So it is tried on torch's device `meta`, which keeps name
 import copy
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from peft import (
     PeftConfig,
@@ -49,7 +49,7 @@ _UNCHECKED = "it was not checked for missing weights"
 _REMEDY = "Use the model spor-hf with `spor eval`."
 
 
-def check_base(model: PreTrainedModel, loaded: Mapping[str, Any], where: str) -> None:
+def check_base(model: PreTrainedModel, loaded: Mapping[str, Iterable[str]], where: str) -> None:
     """Refuse a base some of whose weights its files lack.
 
     ``loaded`` is what ``from_pretrained`` returns about the loading. Buffers are no weights, as
