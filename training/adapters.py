@@ -85,10 +85,8 @@ def prepare(
         model = base.model.requires_grad_()
     else:
         model = add_lora(base.model, config.lora, base.style, new_tokens)
-    with enough_memory(
-        "when the model was put on the device",
-        "Set model.dtype=bfloat16, or model.quantization=nf4.",
-    ):
+    remedy = "Set model.dtype=bfloat16, or model.quantization=nf4."
+    with enough_memory("when the model was put on the device", remedy):
         model = model if config.model.quantization else model.to(device)
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -110,19 +108,17 @@ def add_lora(
     Raises:
         ConfigError: peft does not know an argument, or the model does not have the target modules.
     """
-    stated = {key for key, value in lora.items() if value is not None}
     embeddings = (model.get_input_embeddings(), model.get_output_embeddings())
     layers = {id(layer.weight): layer for layer in reversed(embeddings)}.values()  # or one, if tied
     with_tokens = [name for name, module in model.named_modules() if module in layers]
     try:
-        if not stated & {"target_modules", "target_parameters"}:
+        if lora.get("target_modules") is None and lora.get("target_parameters") is None:
             targets = PEFTS_TARGETS.get(model.config.model_type) or linear_modules(model)
             lora = {**lora, "target_modules": targets}
         settings = peft.LoraConfig(
             task_type="CAUSAL_LM" if style == "causal" else "SEQ_2_SEQ_LM",
-            trainable_token_indices={name: list(new_tokens) for name in with_tokens}
-            if new_tokens
-            else None,
+            trainable_token_indices={name: [*new_tokens] for name in with_tokens if new_tokens}
+            or None,
             # GPT-2 stores its weights transposed
             fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
             **lora,

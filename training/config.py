@@ -60,12 +60,8 @@ class ModelConfig:
     @property
     def arguments(self) -> dict[str, str]:
         """The arguments of lm-eval's models that load it, except its type."""
-        arguments = {
-            "pretrained": self.path,
-            "revision": self.revision,
-            "quantization": self.quantization,
-        }
-        return {key: value for key, value in arguments.items() if value}
+        others = {"revision": self.revision, "quantization": self.quantization}
+        return {"pretrained": self.path, **{key: value for key, value in others.items() if value}}
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)
@@ -215,8 +211,8 @@ class TrainingConfig:
         object.__setattr__(self, "lora", {**PAPER_LORA, **self.lora})
         if self.objective != "likelihood" or self.objective_settings:
             kind, own = self._objective.settings, dict(self.objective_settings)
-            resolved = to_dict(read_settings(kind, own, "objective_settings"))
-            object.__setattr__(self, "objective_settings", resolved)
+            resolved = read_settings(kind, own, "objective_settings")
+            object.__setattr__(self, "objective_settings", to_dict(resolved))
 
     @property
     def _objective(self) -> Any:

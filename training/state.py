@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 RunState = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
-_SAVED = ("losses", "scores", "best", "seconds")
+_SAVED = ("losses", "scores", "best", "seconds", "counts")
 
 
 @dataclass(slots=True)
@@ -130,7 +130,6 @@ class Training:
         return {
             "weights": {name: weight.detach() for name, weight in self.weights.items()},
             "optimizer": self.optimizer.state_dict(),
-            "counts": dict(self.counts),
             **{name: getattr(self, name) for name in _SAVED},
         }
 
@@ -138,7 +137,6 @@ class Training:
         """Continue from a state that :meth:`state` returned."""
         self._set(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.counts = dict(state["counts"])
         for name in _SAVED:
             setattr(self, name, state[name])
 

@@ -55,9 +55,8 @@ from training.experiments import run
 
 _follow = run._follow
 
-def follow(experiment, *arguments):
-    run.work = lambda *_: nap(experiment.folder)
-    _follow(experiment, *arguments)
+def follow(todo, logs, gpu):
+    _follow(lambda: nap(logs.parent), logs, gpu)
 
 def nap(folder):
     file = Path(folder) / f"{os.getpid()}.pid"

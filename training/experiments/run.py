@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -26,6 +27,7 @@ from tqdm import tqdm
 
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 from spor_tasks.report.document import plain_text
 from training.experiments import cells
@@ -41,6 +43,8 @@ _log = logging.getLogger(__name__)
 ExecutorName: TypeAlias = Literal["local", "slurm"]
 States: TypeAlias = Mapping[str, CellState]
 """The states of cells by their names."""
+Todo: TypeAlias = Callable[[], None]
+"""The work of one worker."""
 
 
 def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
@@ -51,15 +55,11 @@ def plan(experiment: Experiment, only: Sequence[str] = ()) -> str:
     """
     chosen = choose(expand(experiment), only)
     states = _look(chosen)
-    width = max(map(len, states))
-    lines = [
-        f"{name:<{width}}  {state.status:<8}  {state.detail}".rstrip()
-        for name, state in states.items()
-    ]
+    lines = ((name, state.status, state.detail) for name, state in states.items())
     trainings = sum(cell.training is not None for cell in chosen)
     evaluations = sum(len(cell.tasks) for cell in chosen)
     counts = f"{len(chosen)} cells: {trainings} trainings and {evaluations} evaluations"
-    return "\n".join([*lines, "", f"{counts}; {_counted(states)}"])
+    return f"{columns(lines, '', '<8', gap='  ')}\n\n{counts}; {_counted(states)}"
 
 
 def run(
@@ -90,12 +90,16 @@ def run(
             where="--workers",
             remedy="Use `accelerate launch`, or --workers and --executor, but not both.",
         )
-    if executor == "slurm":
-        _use_slurm(experiment, chosen, since, workers)
-    elif workers > 1:
-        _use_processes(experiment, chosen, since, workers)
+    todo = partial(work, experiment, chosen, since)
+    if executor == "local" and workers == 1:
+        todo(progress=progress)
     else:
-        work(experiment, chosen, since, progress=progress)
+        logs = experiment.folder / "workers"
+        logs.mkdir(parents=True, exist_ok=True)
+        start = partial(_jobs, experiment) if executor == "slurm" else _processes
+        with start(todo, workers, logs) as have_ended:
+            _log.info("%d workers, whose logs are in %s", workers, visible(logs))
+            _watch(chosen, have_ended)
     states = _look(chosen)
     if is_first():
         for name, state in states.items():
@@ -124,19 +128,15 @@ def work(
 # --- Several workers -----------------------------------------------------------------------------
 
 
-def _use_processes(
-    experiment: Experiment, chosen: Sequence[Cell], since: float, workers: int
-) -> None:
-    """Start workers on this machine, which end with this process, and wait for them."""
-    spawn = multiprocessing.get_context("spawn")
-    processes = [
-        spawn.Process(target=_follow, args=(experiment, chosen, since, _gpu(number)))
-        for number in range(workers)
-    ]
+@contextmanager
+def _processes(todo: Todo, workers: int, logs: Path) -> Iterator[Callable[[], bool]]:
+    """Start workers on this machine, which end with the block; yield what says if all ended."""
+    new = multiprocessing.get_context("spawn").Process
+    processes = [new(target=_follow, args=(todo, logs, _gpu(n))) for n in range(workers)]
     try:
         for process in processes:
             process.start()
-        _watch(experiment, chosen, workers, lambda: not any(each.is_alive() for each in processes))
+        yield lambda: not any(each.is_alive() for each in processes)
     finally:
         for process in filter(SpawnProcess.is_alive, processes):
             process.terminate()
@@ -149,7 +149,7 @@ def _use_processes(
             _log.error("worker %s ended with status %s", process.pid, process.exitcode)
 
 
-def _follow(experiment: Experiment, chosen: Sequence[Cell], since: float, gpu: str | None) -> None:
+def _follow(todo: Todo, logs: Path, gpu: str | None) -> None:
     """Work until the process that started this one ends, with a log for all output."""
 
     def end_with_parent() -> None:
@@ -162,31 +162,34 @@ def _follow(experiment: Experiment, chosen: Sequence[Cell], since: float, gpu: s
     for number in (signal.SIGINT, signal.SIGTERM):  # a shell's background process ignores the first
         signal.signal(number, signal.default_int_handler)
     threading.Thread(target=end_with_parent, daemon=True).start()
-    with (_workers(experiment) / f"{os.getpid()}.log").open("wb", buffering=0) as log:
+    with (logs / f"{os.getpid()}.log").open("wb", buffering=0) as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
-    work(experiment, chosen, since)
+    todo()
 
 
-def _use_slurm(experiment: Experiment, chosen: Sequence[Cell], since: float, workers: int) -> None:
-    """Submit workers as jobs of Slurm, which go on if this process is killed, and wait for them.
+@contextmanager
+def _jobs(
+    experiment: Experiment, todo: Todo, workers: int, logs: Path
+) -> Iterator[Callable[[], bool]]:
+    """Submit workers as jobs of Slurm, which go on if this process is killed; as ``_processes``.
 
     Raises:
         ConfigError: submitit does not know a setting, or Slurm is missing.
     """
     try:
-        slurm = submitit.AutoExecutor(_workers(experiment), cluster="slurm")
+        slurm = submitit.AutoExecutor(logs, cluster="slurm")
         slurm.update_parameters(name=experiment.name, **experiment.slurm)
     except (NameError, AssertionError, RuntimeError, ValueError) as error:
         raise ConfigError(
             str(error), where="slurm", remedy="See the settings of submitit's AutoExecutor."
         ) from error
-    jobs = [slurm.submit(work, experiment, chosen, since) for _ in range(workers)]
+    jobs = [slurm.submit(todo) for _ in range(workers)]
     try:
-        _watch(experiment, chosen, workers, lambda: all(job.done() for job in jobs))
+        yield lambda: all(job.done() for job in jobs)
     except BaseException:
         for job in jobs:
             job.cancel()
@@ -194,13 +197,6 @@ def _use_slurm(experiment: Experiment, chosen: Sequence[Cell], since: float, wor
     for job in jobs:
         if job.state != "COMPLETED" or job.exception():
             _log.error("worker %s: %s, see %s", job.job_id, job.state, visible(job.paths.stderr))
-
-
-def _workers(experiment: Experiment) -> Path:
-    """Return the folder of the workers' logs, which is made."""
-    folder = experiment.folder / "workers"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _gpu(number: int) -> str | None:
@@ -216,11 +212,8 @@ def _gpu(number: int) -> str | None:
     return gpus[number % len(gpus)] if gpus else None
 
 
-def _watch(
-    experiment: Experiment, chosen: Sequence[Cell], workers: int, have_ended: Callable[[], bool]
-) -> None:
+def _watch(chosen: Sequence[Cell], have_ended: Callable[[], bool]) -> None:
     """Show one bar for all workers until the last has ended; in a file, only what is new."""
-    _log.info("%d workers, whose logs are in %s", workers, visible(_workers(experiment)))
     states: dict[str, CellState] = {}
     shown = ""
     with tqdm(total=len(chosen), unit=" cells") as bar:

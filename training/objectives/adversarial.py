@@ -53,11 +53,8 @@ class Adversarial(Likelihood):
         """
         super().__init__(settings, material)
         style, seed = material.base.style, material.optimization.seed
-        false_pairs = [
-            pair
-            for sample in material.samples
-            if (pair := false_pair(sample, style, seed)) is not None
-        ]
+        made = (false_pair(sample, style, seed) for sample in material.samples)
+        false_pairs = [pair for pair in made if pair]
         if not false_pairs:
             raise ConfigError(
                 "objective adversarial needs samples with a table, or with a false text",

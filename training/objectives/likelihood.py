@@ -6,7 +6,7 @@ names it.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from pydantic.dataclasses import dataclass
@@ -44,7 +44,7 @@ class Likelihood:
     judged_from: int = 0
     model: Model | None = None
 
-    def __init__(self, settings: Any, material: Material) -> None:
+    def __init__(self, settings: object, material: Material) -> None:
         """Encode the pairs of all samples.
 
         Raises:

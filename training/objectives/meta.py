@@ -27,7 +27,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import field, replace
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import torch
 from pydantic import Field
@@ -60,7 +60,7 @@ class MetaSettings:
     """
 
     of: Literal["likelihood", "dcg", "contrastive_prefix"] = "likelihood"
-    of_settings: Mapping[str, Any] = field(default_factory=dict)
+    of_settings: Mapping[str, object] = field(default_factory=dict)
     weight: NotNegative = 0.01
     meta_at: Literal["theta1", "theta"] = "theta1"
     support_constraint: bool = True
@@ -82,10 +82,9 @@ class Meta(Likelihood):
             ConfigError: it cannot be used with these samples or settings.
         """
         wrapped = find_objective(settings.of)
-        own = dict(settings.of_settings)
-        of_settings: Any = read_settings(wrapped.settings, own, "of_settings")
+        own: object = read_settings(wrapped.settings, dict(settings.of_settings), "of_settings")
         self.how, self.material = settings, material
-        self.inner = wrapped(of_settings, material)
+        self.inner = wrapped(own, material)
         self.rows, self.model = self.inner.rows, self.inner.model
         self.combinations = {sample.id: combination_of(sample) for sample in material.samples}
         self.end_id = material.base.tokenizer.eos_token_id
@@ -97,24 +96,21 @@ class Meta(Likelihood):
     def steps(self) -> list[Step]:
         """Return the steps of a run, each of a few combinations if the settings say so."""
         number, rows = self.how.sample_combinations, self.rows.rows
-        settings = self.material.optimization
+        settings, is_paper = self.material.optimization, self.how.variant == "paper"
         if number is None:
             return super().steps()
-        size = settings.batch_size if self.how.variant == "paper" else number
         in_all = settings.batch_size * settings.gradient_accumulation
 
         def groups(epoch: int) -> Iterator[list[int]]:
             rng = random.Random(f"meta plan {settings.seed} {epoch}")
             for group in sampled_steps(self.pools, number, in_all, rng):
-                if self.how.variant == "paper":
-                    group.sort(key=lambda place: rows[place].tokens)
-                yield group
+                yield sorted(group, key=lambda place: rows[place].tokens) if is_paper else group
 
-        return steps_of(groups, settings, size)
+        return steps_of(groups, settings, settings.batch_size if is_paper else number)
 
     def step(self, run: Training, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Add the gradient of these batches, and of B' one step ahead; return these' loss."""
-        loss = self._backpropagate(run, self.inner, batches, targets)
+        loss = self.add_gradient(run, self.inner, batches, targets)
         if self.how.variant == "published":
             run.clip()
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
@@ -128,33 +124,30 @@ class Meta(Likelihood):
             rows, pad_id = self.rows.rows, self.material.base.pad_id
             second = load_batches(step, rows, pad_id, run.model, packing=settings.packing)
             inner = self.inner.among(allowed) if isinstance(self.inner, Coded) else self.inner
-            self.meta_step(run, inner, second, count_targets(step, rows))
+            self.add_gradient(run, inner, second, count_targets(step, rows), second=True)
         else:
             run.counts[ORDINARY] = run.counts.get(ORDINARY, 0) + 1
         if self.how.variant == "paper":
             run.clip()
         return loss
 
-    def meta_step(
-        self, run: Training, inner: Likelihood, batches: Sequence[Batch], targets: int
-    ) -> torch.Tensor:
-        """Add λ times the gradient of these batches where the gradient at hand leads."""
-        with one_step_ahead(run) if self.how.meta_at == "theta1" else nullcontext():
-            return self._backpropagate(run, inner, batches, targets, self.how.weight)
-
-    def _backpropagate(
+    def add_gradient(
         self,
         run: Training,
         inner: Likelihood,
         batches: Sequence[Batch],
         targets: int,
-        weight: float = 1.0,
+        *,
+        second: bool = False,
     ) -> torch.Tensor:
-        if self.how.variant == "paper":
-            return backpropagate(run, inner.loss, batches, [targets] * len(batches), weight)
-        learned = [without(batch, self.end_id) for batch in batches]
-        sizes = [len(batch.labels) for batch in learned]
-        return backpropagate(run, inner.loss, learned, sizes, weight)
+        """Add the gradient of B, or ``second`` λ times that of B' where B's leads."""
+        weight, divisors = self.how.weight if second else 1.0, [targets] * len(batches)
+        if self.how.variant == "published":
+            batches = [without(batch, self.end_id) for batch in batches]
+            divisors = [len(batch.labels) for batch in batches]
+        is_ahead = second and self.how.meta_at == "theta1"
+        with one_step_ahead(run) if is_ahead else nullcontext():
+            return backpropagate(run, inner.loss, batches, divisors, weight)
 
 
 def support(
@@ -187,14 +180,11 @@ def draw_rows(
     if size <= len(allowed):
         chosen = [rng.choice(pools[each]) for each in rng.sample(allowed, size)]
     else:
-        share = size // len(allowed)
-        chosen = [
-            number
-            for each in allowed
-            for number in rng.sample(pools[each], min(share, len(pools[each])))
-        ]
+        pooled, share = [pools[each] for each in allowed], size // len(allowed)
+        drawn = [rng.sample(pool, min(share, len(pool))) for pool in pooled]
+        chosen = [*itertools.chain.from_iterable(drawn)]
         used = {*chosen}
-        remaining = [number for each in allowed for number in pools[each] if number not in used]
+        remaining = [n for n in itertools.chain.from_iterable(pooled) if n not in used]
         chosen += rng.sample(remaining, min(size - len(chosen), len(remaining)))
     rng.shuffle(chosen)
     return chosen

@@ -14,17 +14,15 @@ one process does.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import ClassVar, TypeAlias
 
 import torch
 from pydantic.dataclasses import dataclass as settings_dataclass
 
+from spor_tasks.core.contracts import Score
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample
-from spor_tasks.metrics.base import Metric, ScoreInfo
-from spor_tasks.metrics.scores import metric
+from spor_tasks.metrics.scores import metrics_for, score_infos
 from spor_tasks.metrics.totals import MEAN
 from training.batches import Batch, Model, load_batch, target_loss, target_losses
 from training.objectives.base import Material
@@ -94,25 +92,24 @@ def find_reward(name: str) -> Reward:
     Raises:
         ConfigError: the name is not ``constant`` and not a score that is a mean over texts.
     """
+    if name == CONSTANT:
+        return lambda samples, _: [1.0] * len(samples)
+    owners = [each for each in metrics_for([Score(name)]) if each.answers == "texts"]
+    info = score_infos(name).get(name)
+    if not owners or info is None or info.totals is not MEAN:
+        raise ConfigError(
+            f"{name!r} is not a reward",
+            where="objective_settings",
+            remedy=f"Set reward to {CONSTANT}, or to a score that is a mean over texts, such as "
+            "truth.",
+        )
 
-    def scored(
-        owner: Metric, info: ScoreInfo, samples: Sequence[Sample], texts: Sequence[str]
-    ) -> list[float]:
+    def scored(samples: Sequence[Sample], texts: Sequence[str]) -> list[float]:
         """Return the scores from 0 to 1; 0 for a text without a verdict."""
-        judgements = owner.judge(samples, [(text,) for text in texts])
-        values = (judgement.values.get(info.name) for judgement in judgements)
+        judgements = owners[0].judge(samples, [(text,) for text in texts])
+        values = (judgement.values.get(name) for judgement in judgements)
         span = info.high - info.low
         good = [(v - info.low) / span if isinstance(v, int | float) else 0.0 for v in values]
         return good if info.higher_is_better else [1 - share for share in good]
 
-    if name == CONSTANT:
-        return lambda samples, _: [1.0] * len(samples)
-    for each in map(metric, registry().names("metric")):
-        infos = {info.name: info for info in each.scores}
-        if name in infos and each.answers == "texts" and infos[name].totals is MEAN:
-            return partial(scored, each, infos[name])
-    raise ConfigError(
-        f"{name!r} is not a reward",
-        where="objective_settings",
-        remedy=f"Set reward to {CONSTANT}, or to a score that is a mean over texts, such as truth.",
-    )
+    return scored

@@ -228,7 +228,7 @@ def test_the_progress_of_workers_follows_each_cell_until_it_is_done(
     monkeypatch.setattr(
         cells, "look", lambda cell: cells.CellState(next(states[cell.name]), "", {})
     )
-    workers._watch(experiment, chosen, 2, lambda: next(ended))
+    workers._watch(chosen, lambda: next(ended))
     written = capsys.readouterr().err.strip()
     last = written.rpartition("\r")[2]
     assert f"{len(chosen)}/{len(chosen)}" in last
