@@ -12,7 +12,7 @@ import msgspec
 
 from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, Splitting, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
-from spor_tasks.core.layouts import Layout
+from spor_tasks.core.layouts import Layout, Remark
 from spor_tasks.core.sample import SetName, Sets
 from spor_tasks.corpora.sources import Archive, Repository
 
@@ -105,6 +105,15 @@ class _Tables(msgspec.Struct):
     aspects: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
     layouts: tuple[Layout, ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    """They follow those of each table."""
+
+    def __post_init__(self) -> None:
+        """Add the remarks to each table."""
+        self.layouts = tuple(
+            msgspec.structs.replace(layout, remarks=(*layout.remarks, *self.remarks))
+            for layout in self.layouts
+        )
 
 
 @cache
