@@ -93,10 +93,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         learned.requested(of_task.settings.judges, planned.spec)
         plan.check_shots(planned, settings.num_fewshot)
         notes.update(planned.warnings)
-        if backend(settings.model).is_hf:
-            from spor_tasks.models import whole  # needs torch
-
-            notes.update(whole.check_hf(checkpoint, writes=not task.asks_likelihoods))
+        notes.update(plan.check_hf(checkpoint, writes=not task.asks_likelihoods))
         if not task.asks_likelihoods:
             hints.append(plan.hint(planned, of_task, settings.num_fewshot))
     for note in sorted(notes):

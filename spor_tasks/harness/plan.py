@@ -1,6 +1,6 @@
 """The plan of a task from its metadata: sets, demonstrations, an adapter, metrics to switch on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
@@ -17,6 +17,7 @@ from spor_tasks.harness import own
 from spor_tasks.harness.task_files import TaskSets
 from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
+from spor_tasks.models.backends import backend
 from spor_tasks.models.checkpoints import Checkpoint
 from spor_tasks.results.facts import Adapter
 
@@ -265,6 +266,20 @@ def check_shots(plan: Plan, number: int | None) -> None:
             if plan.has_splits
             else "Leave it out.",
         )
+
+
+def check_hf(model: Checkpoint, *, writes: bool) -> Sequence[str]:
+    """Refuse what lm-eval's own `hf` would read wrongly; return notes on it for the results.
+
+    Raises:
+        ConfigError: as :func:`spor_tasks.models.whole.check_hf`.
+    """
+    abilities = backend(model.model_type)
+    if not abilities.on_transformers or abilities.has_beams:
+        return ()
+    from spor_tasks.models import whole  # needs torch
+
+    return whole.check_hf(model, writes=writes)
 
 
 def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:

@@ -21,7 +21,7 @@ from spor_tasks.core.removed import why_removed
 from spor_tasks.core.sample import SampleSet
 from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.documents import Document
-from spor_tasks.harness.plan import arm_digest, check_shots, hint, read, resolve
+from spor_tasks.harness.plan import arm_digest, check_hf, check_shots, hint, read, resolve
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics import learned
 from spor_tasks.metrics.scores import metrics_for
@@ -96,11 +96,7 @@ class SporTask(host.HostTask):
         self._instruction = plan.instruction if is_instructed else None
         asks_likelihoods = config["output_type"] == "loglikelihood"
         self._tokens = Tokens.of(known.model) if asks_likelihoods else None
-        self._notes: Sequence[str] = ()
-        if self._backend.is_hf:
-            from spor_tasks.models import whole  # needs torch
-
-            self._notes = whole.check_hf(known.model, writes=not asks_likelihoods)
+        self._notes = check_hf(known.model, writes=not asks_likelihoods)
         judges = learned.requested(known.settings.judges, plan.spec)
         self._judges = {name: metric.signature for name, metric in judges.items()}
         self._declared = Declared.of(plan.spec, judges)

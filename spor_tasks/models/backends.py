@@ -54,11 +54,6 @@ class Backend:
     continues: bool = True
     """Whether lm-eval's cache has the outputs of a run that was cut short."""
 
-    @property
-    def is_hf(self) -> bool:
-        """Whether it is lm-eval's own model of transformers."""
-        return self.on_transformers and not self.has_beams
-
 
 def backend(model: str | None) -> Backend:
     """Return the abilities of a type of model, with None as a bare `lm_eval` gives it.
