@@ -173,7 +173,7 @@ def _train(options: argparse.Namespace) -> None:
 
     config = load_config(_found(options.config), options.overrides)
     check_path(config.model)
-    task = find_spec(sets_of(config.data).name).task
+    task = find_spec(**sets_of(config.data).facts.named).task
     # Imported once the settings are known to be good: torch takes seconds.
     from training.lora import train
 

@@ -12,7 +12,6 @@ from spor_tasks.core.errors import ResultError
 from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.scores import score_info
 from spor_tasks.results.facts import Adapter, TrainedOn
 from spor_tasks.results.runs import Run
@@ -77,11 +76,11 @@ def tasks_of(sets: TrainedOn) -> str:
         each.task
         for each in named.available()
         if each.trained_on == spec.trained_on
-        and each.name.aspect == spec.name.aspect
-        and each.name.protocol == spec.name.protocol
+        and each.sets.aspect == spec.sets.aspect
+        and each.sets.protocol == spec.sets.protocol
     ]
     return ",".join(tasks or [spec.task])
 
 
 def _spec(sets: TrainedOn) -> TaskSpec:
-    return find_spec(SetName(sets.aspect, sets.corpus, sets.protocol or "", sets.part))
+    return find_spec(sets.aspect, sets.corpus, sets.protocol or "", sets.part)

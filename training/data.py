@@ -17,7 +17,7 @@ from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets
+from spor_tasks.core.sample import Sample, SetFacts, Sets
 from spor_tasks.corpora import own
 from spor_tasks.harness import task_files
 from spor_tasks.prompts.styles import PromptStyle
@@ -75,13 +75,13 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
     if data.corpus in corpora():
         samples = registry().get("corpus", data.corpus).everything()
     elif Path(data.corpus).suffix in {".yaml", ".yml"}:
-        samples = registry().get("benchmark", data.aspect).own_texts(data.corpus)
+        samples = named.benchmark(data.aspect).own_texts(data.corpus)
     else:
         samples = own.read_corpus(Path(data.corpus)).samples
     return samples
 
 
-def find_spec(name: SetName) -> TaskSpec:
+def find_spec(aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
     """Return the declaration of sets, shipped or built from the user's own corpus.
 
     Raises:
@@ -89,8 +89,9 @@ def find_spec(name: SetName) -> TaskSpec:
     """
     for benchmark in named.benchmarks():
         with suppress(SplitError):
-            return benchmark.find(name)
-    raise SplitError(f"no benchmark has sets {str(name)!r}")
+            return benchmark.find(aspect, corpus, protocol, part)
+    sets = SetFacts(aspect=aspect, corpus=corpus, protocol=protocol, part=part)
+    raise SplitError(f"no benchmark has sets {str(sets)!r}")
 
 
 def _built(data: DataConfig) -> Answer:
@@ -108,13 +109,13 @@ def check_sets(pair: Sets) -> list[str]:
     Raises:
         SplitError: they are strict sets, which must break none.
     """
-    if pair.name.aspect not in ARMS:  # a benchmark without aspects has no requirements
+    if pair.facts.aspect not in ARMS:  # a benchmark without aspects has no requirements
         return []
     violations = [violation.words for violation in check.check(pair).violations]
     listed = "; ".join(violations)
-    if violations and pair.name.protocol == "strict":
+    if violations and pair.facts.protocol == "strict":
         raise SplitError(
-            f"{pair.name.aspect} {pair.name.corpus} breaks the requirements of strict sets: "
+            f"{pair.facts.aspect} {pair.facts.corpus} breaks the requirements of strict sets: "
             f"{listed}",
             remedy="Build the sets again.",
         )
@@ -124,27 +125,26 @@ def check_sets(pair: Sets) -> list[str]:
     return violations
 
 
-def find_arm(pair: Sets, name: str) -> SampleSet:
-    """Return the training arm of that name.
+def find_arm(pair: Sets, name: str) -> Sequence[Sample]:
+    """Return the samples of the training arm of that name.
 
     Raises:
         ConfigError: the split has no such arm, and the error lists those it has; or it is empty.
     """
-    arms = {arm.name: arm for arm in pair.arms}
-    sets = f"{pair.name.aspect} {pair.name.corpus}"
-    if not arms:
+    sets = f"{pair.facts.aspect} {pair.facts.corpus}"
+    if not pair.arms:
         raise ConfigError(
-            f"{sets} {pair.name.protocol} has other combinations in each split",
+            f"{sets} {pair.facts.protocol} has other combinations in each split",
             where="data.part",
             remedy='Name a split, such as data.part="0".',
         )
-    if name not in arms or not any(sample.references for sample in arms[name].samples):
+    if name not in pair.arms or not any(sample.references for sample in pair.arms[name]):
         raise ConfigError(
             f"{sets} has no arm {name!r} with texts to train on",
             where="data.arm",
-            remedy=f"Its arms are {' and '.join(arms)}.",
+            remedy=f"Its arms are {' and '.join(pair.arms)}.",
         )
-    return arms[name]
+    return pair.arms[name]
 
 
 def places_to_cut(spec: TaskSpec) -> tuple[str, ...]:

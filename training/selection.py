@@ -15,7 +15,7 @@ from torch.utils.data import Subset
 from spor_tasks.core import named
 from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import DataUnit, Sample, SampleSet, Sets
+from spor_tasks.core.sample import DataUnit, Sample, Sets
 from spor_tasks.harness import task_files
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.scores import info_of, metrics_for
@@ -41,7 +41,7 @@ class TrainingSet:
     pair: Sets
     spec: TaskSpec
     """The declaration of the sets."""
-    arm: SampleSet
+    arm: Sequence[Sample]
     trained: Sequence[Sample]
     """The part of the arm to train on."""
     violations: tuple[str, ...]
@@ -61,15 +61,15 @@ def training_set(config: TrainingConfig, pair: Sets | None = None) -> TrainingSe
         SplitError: the sets do not exist, or strict sets break a requirement.
     """
     pair = pair or sets_of(config.data)
-    spec, arm = find_spec(pair.name), find_arm(pair, config.data.arm)
-    own = TrainingSet(pair, spec, arm, arm.samples, tuple(check_sets(pair)))
+    spec, arm = find_spec(**pair.facts.named), find_arm(pair, config.data.arm)
+    own = TrainingSet(pair, spec, arm, arm, tuple(check_sets(pair)))
     if config.selection.policy == "last":
         return own
     reported = reporting(config.selection.metric, spec)
     dev = dev_samples(config.selection, pair, reported, config.data)
-    trained = arm.samples
+    trained = arm
     if config.selection.policy == "dev-split":
-        trained = without(arm.samples, dev)
+        trained = without(arm, dev)
     return replace(own, trained=trained, dev=dev, reported=reported)
 
 
@@ -85,13 +85,13 @@ def reporting(score: str, spec: TaskSpec) -> TaskSpec:
             return False
         return any(metric.answers == "texts" for metric in metrics_for([score]))
 
-    related = (each for each in named.available() if each.name.aspect == spec.trained_on.aspect)
+    related = (each for each in named.available() if each.sets.aspect == spec.trained_on.aspect)
     for candidate in (spec, *related):
         if any(str(each) == score and is_of_texts(each) for each in candidate.judging.scores):
             return candidate
     usable = [str(each) for each in spec.judging.scores if is_of_texts(each)]
     raise ConfigError(
-        f"no task reports {score} of texts by models trained for {spec.name.aspect}",
+        f"no task reports {score} of texts by models trained for {spec.sets.aspect}",
         where="selection.metric",
         remedy="Set selection.policy=last, or selection.metric to one of "
         f"{', '.join(usable) or 'another task'}.",
@@ -111,10 +111,10 @@ def dev_samples(
     """
     if settings.policy == "dev-split":
         return _held_out(settings, pair)
-    name, tested = reported.name, pair.test.samples
-    if name != pair.name:
-        named_so = replace(data, aspect=name.aspect, part=name.part, sets=None)
-        tested = sets_of(named_so).test.samples
+    sets, tested = reported.sets, pair.test
+    if sets.named != pair.facts.named:
+        named_so = replace(data, aspect=sets.aspect, part=sets.part, sets=None)
+        tested = sets_of(named_so).test
     return tested if settings.policy == "test-best" else _unused(settings, pair, tested, data)
 
 
@@ -145,10 +145,10 @@ def _unused(
         CorpusError: the corpus is missing.
     """
     pool = everything(data)
-    in_tests = set(map(_content, (*pair.test.samples, *tested)))
-    used = in_tests.union(_content(sample) for arm in pair.arms for sample in arm.samples)
+    in_tests = set(map(_content, (*pair.test, *tested)))
+    used = in_tests.union(_content(sample) for arm in pair.arms.values() for sample in arm)
     categories = {sample.about("category") for sample in pool if _content(sample) in in_tests}
-    variant = pair.test.samples[0].about("prompt")
+    variant = pair.test[0].about("prompt")
     unused = [
         replace(sample, context={**sample.context, "prompt": variant}) if variant else sample
         for sample in pool
@@ -159,7 +159,7 @@ def _unused(
     if not unused:
         split = "dev-split, " if _have_equal_content(pair) else ""
         raise ConfigError(
-            f"{pair.name.aspect} {pair.name.corpus} trains on or tests every sample, so none is "
+            f"{pair.facts.aspect} {pair.facts.corpus} trains on or tests every sample, so none is "
             "left over for selection.policy=dev-best",
             remedy=f"Set selection.policy to {split}{_OTHER_POLICIES}",
         )
@@ -176,19 +176,19 @@ def _held_out(settings: SelectionConfig, pair: Sets) -> tuple[Sample, ...]:
     """
     if not _have_equal_content(pair):
         raise ConfigError(
-            f"selection.policy=dev-split cannot be used for {pair.name.aspect}: its arms differ on "
-            "purpose, so no sample may be taken out of one of them",
+            f"selection.policy=dev-split cannot be used for {pair.facts.aspect}: its arms differ "
+            "on purpose, so no sample may be taken out of one of them",
             remedy="Set selection.policy=dev-best.",
         )
-    samples, first = pair.arms[0].samples, dict[_Content, int]()
+    samples, first = next(iter(pair.arms.values())), dict[_Content, int]()
     for number, sample in enumerate(samples):
         first.setdefault(_content(sample), number)
     candidates = _chosen(samples, [*first.values()])
     size = min(settings.samples, len(candidates) // _HELD_OUT_AT_MOST)
     if not size:
         raise ConfigError(
-            f"{pair.name.aspect} {pair.name.corpus} has {len(candidates)} samples to train on, too "
-            "few to hold one out for selection.policy=dev-split",
+            f"{pair.facts.aspect} {pair.facts.corpus} has {len(candidates)} samples to train on, "
+            "too few to hold one out for selection.policy=dev-split",
             remedy=f"Set selection.policy to {_OTHER_POLICIES}",
         )
     return _drawn(candidates, size, f"held out {settings.seed}")
@@ -217,7 +217,7 @@ def _content(sample: Sample) -> _Content:
 def _have_equal_content(pair: Sets) -> bool:
     if len(pair.arms) == 1:
         return True
-    return len({frozenset(map(_content, arm.samples)) for arm in pair.arms}) == 1
+    return len({frozenset(map(_content, arm)) for arm in pair.arms.values()}) == 1
 
 
 class Judge:

@@ -225,7 +225,7 @@ def run_facts(
     config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
 ) -> dict[str, Any]:
     """Return the facts that a run must share with the one that it continues."""
-    return identity(config, digest(data.arm.samples), base.sha256) | {
+    return identity(config, digest(data.arm), base.sha256) | {
         "judged_sha256": digest(data.dev),
         "processes": team.num_processes,
         "device": team.device.type,
@@ -253,12 +253,12 @@ def facts_of(
     weights = {"tuned_modules": _tuned_modules(run.model), "added_tokens": [*config.added_tokens]}
     return Adapter(
         sets=TrainedOn(
-            **pair.name._asdict(),
-            test_sha256=digest(pair.test.samples),
+            **pair.facts.named,
+            test_sha256=digest(pair.test),
             corpus_sha256=corpus_sha256(config.data),
         ),
-        arm=data.arm.name,
-        arm_sha256=digest(data.arm.samples),
+        arm=config.data.arm,
+        arm_sha256=digest(data.arm),
         violations=[*data.violations],
         prompt_style=base.style,
         seed=optimization.seed,
@@ -309,7 +309,7 @@ def _selection(
         "samples": len(data.dev),
         "samples_sha256": digest(data.dev),
         "with_unseen_units": unseen(data.dev, data.trained),
-        "held_out": len(data.arm.samples) - len(data.trained),
+        "held_out": len(data.arm) - len(data.trained),
         "scores": run.scores,
         "epoch": epochs - after_best,
     }

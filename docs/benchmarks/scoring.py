@@ -94,8 +94,8 @@ def slow_rule(few: list[Sample]) -> None:
 
 def spor(corpus: str) -> None:
     """PARENT, order, CWIO and the copy rule on the released test sets."""
-    ordered = named.load("order_invariance", corpus, part="main").test.samples
-    hidden = named.load("rule_learnability", corpus).test.samples
+    ordered = named.load("order_invariance", corpus, part="main").test
+    hidden = named.load("rule_learnability", corpus).test
 
     cases: tuple[tuple[str, Metric, Sequence[Sample], Write, Callable[[Any], object]], ...] = (
         ("PARENT", Parent(), ordered, last, lambda few: [*map(slow_parent, few)]),
@@ -112,7 +112,7 @@ def spor(corpus: str) -> None:
 
 def repeated() -> None:
     """Outputs that repeat themselves to 128 words; then memory, by the number of rows."""
-    samples = named.load("order_invariance", "webnlg", part="main").test.samples
+    samples = named.load("order_invariance", "webnlg", part="main").test
     for name, metric in (("PARENT", PARENT), ("CWIO", CWIO)):
         once = seconds(judged(metric, samples, one), 3)
         work = judged(metric, samples, lambda s: (" ".join((first(s).split() * 128)[:128]),))
@@ -182,7 +182,7 @@ def bleu(data: Path) -> None:
 
 def facts() -> None:
     """Pairs of unit and output that a tiny classifier judges, in batches and one by one."""
-    samples = named.load("order_invariance", "mini", part="performance").test.samples
+    samples = named.load("order_invariance", "mini", part="performance").test
     pairs = sum(len(sample.units) for sample in samples)
     with tempfile.TemporaryDirectory() as place:
         path = str(save_classifier(Path(place)))

@@ -70,16 +70,17 @@ def use(name: str) -> None:
 def load(name: str, part: str | None, data: Path) -> None:
     """Make strict sets of systematicity from their shipped lists."""
     samples = registry().get("corpus", name).read(data).samples
-    took = seconds(lambda: shipped.load(name, samples, part), 3)
+    facts = named.find("systematicity", name, "strict", part).sets
+    took = seconds(lambda: shipped.load(facts, samples), 3)
     show(f"strict systematicity {name} {part or ''}", f"{took:.2f} s")
     if os.environ.get("SPOR_SOAK") and not part:
         found = search.systematicity(samples, 0, seconds=SEARCHED)
-        known = shipped.load(name, samples)
-        for one, other in zip(found.pair.all, known.all, strict=True):
+        known = shipped.load(facts, samples)
+        for title, one in found.pair.all.items():
             show(
-                f"{one.name} of {name}, searched {SEARCHED} s",
-                f"{len(one.samples):,} samples",
-                ratio=len(other.samples) / len(one.samples),
+                f"{title} of {name}, searched {SEARCHED} s",
+                f"{len(one):,} samples",
+                ratio=len(known.all[title]) / len(one),
                 to="the shipped one",
             )
 

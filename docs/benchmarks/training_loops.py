@@ -26,7 +26,7 @@ from accelerate import PartialState
 from tokenizers.pre_tokenizers import ByteLevel
 
 from spor_tasks.core import named
-from spor_tasks.core.sample import SampleSet
+from spor_tasks.core.sample import Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora import sources
 from spor_tasks.prompts.styles import prompt
@@ -45,6 +45,7 @@ from training.state import Training, seeded
 
 LORA = {"target_modules": "all-linear"}
 _HELD_OUT = 60
+ARM = "atom"
 # So many tokens of bytes and pieces of words split names about as a large vocabulary does.
 _MERGED = 2000
 _END, _PAD = "<end>", "<pad>"
@@ -105,18 +106,18 @@ def run(models: Sequence[str], pairs: int, seeds: int, threads: int = 1) -> None
         SporError: a model cannot be loaded, or fitting fails.
     """
     corpus = "webnlg" if sources.SPOR.data_dir().is_dir() else "mini"
-    arm = named.load("systematicity", corpus).arms[0]
+    arm = named.load("systematicity", corpus).arms[ARM]
     transformers.utils.logging.disable_progress_bar()
     with tempfile.TemporaryDirectory() as folder:
         for model in models or small_models(Path(folder), arm):
             measured = compare(model, arm, pairs, seeds, threads)
             load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-            print(f"\n{visible(Path(model).name)} on {pairs} pairs of {corpus} {arm.name}{load}\n")
+            print(f"\n{visible(Path(model).name)} on {pairs} pairs of {corpus} {ARM}{load}\n")
             print("\n".join(table(measured)))
 
 
 def compare(
-    model: str, arm: SampleSet, pairs: int, seeds: int, threads: int
+    model: str, arm: Sequence[Sample], pairs: int, seeds: int, threads: int
 ) -> dict[str, list[Measured]]:
     """Return what was measured of each loop, for each seed."""
     encodes = transformers.AutoConfig.from_pretrained(model).is_encoder_decoder
@@ -128,7 +129,7 @@ def compare(
         for name, loop in loops.items():
             config = TrainingConfig(
                 model=ModelConfig(model, dtype=loop.dtype, quantization=loop.quantization),
-                data=DataConfig("any", "any", arm.name),
+                data=DataConfig("any", "any", ARM),
                 output=Path(),
                 lora=LORA,
                 optimization=replace(loop.settings, seed=seed),
@@ -139,13 +140,13 @@ def compare(
 
 
 def _epoch(
-    config: TrainingConfig, arm: SampleSet, pairs: int, threads: int, *, plain: bool
+    config: TrainingConfig, arm: Sequence[Sample], pairs: int, threads: int, *, plain: bool
 ) -> Measured:
     """Train for an epoch from fresh adapter weights."""
     team, settings = processes.join(), config.optimization
     base = load_base(config.model)
     rows, held_out = _rows(base, arm, pairs)
-    objective = Likelihood(NoSettings(), Material(arm.samples, base, settings, limit=1))
+    objective = Likelihood(NoSettings(), Material(arm, base, settings, limit=1))
     objective.rows = rows
     steps = objective.steps()
     with seeded(settings.seed, team.device):
@@ -204,11 +205,9 @@ def _padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationC
     return 1 - sum(map(sum, lengths)) / positions
 
 
-def _rows(base: Base, arm: SampleSet, pairs: int) -> tuple[Rows, Sequence[Row]]:
+def _rows(base: Base, arm: Sequence[Sample], pairs: int) -> tuple[Rows, Sequence[Row]]:
     """Return the rows to train on and others, the same for every loop and seed."""
-    drawn = [
-        *make_pairs(arm.samples, base.style, Likelihood.pairs, limit=pairs + _HELD_OUT, seed=0)
-    ]
+    drawn = [*make_pairs(arm, base.style, Likelihood.pairs, limit=pairs + _HELD_OUT, seed=0)]
     random.Random(0).shuffle(drawn)
     rows, others = (
         encode(some, base.tokenizer, base.style, base.positions)
@@ -287,7 +286,7 @@ def table(measured: Mapping[str, Sequence[Measured]]) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def small_models(folder: Path, arm: SampleSet) -> list[str]:
+def small_models(folder: Path, arm: Sequence[Sample]) -> list[str]:
     """Save a causal and a seq2seq model of random weights; return their folders.
 
     They are small, but have vocabularies of the usual size; one of a pretrained model makes about
@@ -325,10 +324,8 @@ def small_models(folder: Path, arm: SampleSet) -> list[str]:
     return [str(folder / name) for name in models]
 
 
-def _tokenizer(arm: SampleSet) -> transformers.PreTrainedTokenizerFast:
-    texts = chain.from_iterable(
-        [prompt(sample, "causal"), *sample.references] for sample in arm.samples
-    )
+def _tokenizer(arm: Sequence[Sample]) -> transformers.PreTrainedTokenizerFast:
+    texts = chain.from_iterable([prompt(sample, "causal"), *sample.references] for sample in arm)
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
     trainer = tokenizers.trainers.BpeTrainer(

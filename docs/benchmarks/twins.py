@@ -10,8 +10,8 @@ from statistics import fmean
 import numpy as np
 
 from docs.benchmarks.measure import show
-from spor_tasks.benchmarks.spor.benchmark import SPOR
-from spor_tasks.core.sample import Names, Sample, SetName
+from spor_tasks.core import named
+from spor_tasks.core.sample import Names, Sample
 from spor_tasks.metrics.parent import PARENT
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results import stats
@@ -80,7 +80,7 @@ def left_out(names: Sequence[Names], clusters: Clusters, effect: float) -> float
 
 def tokens_and_null(corpus: str) -> None:
     """Print the tokens of names and references, and the difference without memory."""
-    sides = list(SPOR.load(SetName("systematicity", corpus, "twin")).test.samples)
+    sides = list(named.load("systematicity", corpus, "twin").test)
     twins = [side.twin for side in sides if side.twin]
     pairs = [(sides, twins), (twins, sides)]
     lengths = [
@@ -100,7 +100,7 @@ def tokens_and_null(corpus: str) -> None:
 def recurring_names(corpus: str, part: str | None) -> None:
     """Print how often intervals leave out 0, where samples that share a name form a cluster."""
     aspect = "productivity" if part else "systematicity"
-    samples = [*SPOR.load(SetName(aspect, corpus, "twin", part)).test.samples]
+    samples = [*named.load(aspect, corpus, "twin", part).test]
     keys = [sample.cluster for sample in samples]
     exchanged = [key if isinstance(key, Names) else Names() for key in keys]
     clusters = clusters_of(keys)

@@ -113,7 +113,7 @@ def lessons() -> Iterator[dict[str, Any]]:
     def pairs(sample: Sample) -> set[object]:
         return set(map(frozenset, combinations(sample.units, 2)))
 
-    tested = set[object]().union(*map(pairs, named.load("systematicity", NAME).test.samples))
+    tested = set[object]().union(*map(pairs, named.load("systematicity", NAME).test))
     all_samples = [sample for seed in range(1, WORLDS + 1) for _, sample in samples(seed)]
     read = [sample for sample in all_samples if tested.isdisjoint(pairs(sample))]
     for sample in read:

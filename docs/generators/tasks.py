@@ -34,16 +34,16 @@ def counted(specs: Sequence[TaskSpec] = named.available()) -> dict[str, int]:
     numbers = counts()
     for spec in specs:
         with suppress(CorpusError):
-            numbers[spec.task] = len(BENCHMARKS[spec.benchmark].load(spec.name).test.samples)
+            numbers[spec.task] = len(BENCHMARKS[spec.benchmark].load(spec).test)
     return numbers
 
 
 def pattern(spec: TaskSpec) -> str:
     """Return the name of a task with `C` for its corpus; in LogicNLG and ToTTo without `_mini`."""
-    corpora = {each.name.corpus for each in BENCHMARKS[spec.benchmark].sets()}
+    corpora = {each.sets.corpus for each in BENCHMARKS[spec.benchmark].sets()}
     if spec.benchmark in corpora:
-        return spec.task.replace(spec.name.corpus, spec.benchmark, 1)
-    return spec.task.replace(f"_{spec.name.corpus.removeprefix(f'{spec.benchmark}_')}", "_C", 1)
+        return spec.task.replace(spec.sets.corpus, spec.benchmark, 1)
+    return spec.task.replace(f"_{spec.sets.corpus.removeprefix(f'{spec.benchmark}_')}", "_C", 1)
 
 
 def row(*cells: str) -> str:
@@ -58,14 +58,14 @@ def code(names: Sequence[str]) -> str:
 
 def tasks(specs: Sequence[TaskSpec]) -> Iterator[str]:
     """Yield the table of tasks: questions, numbers of samples and variants."""
-    corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
+    corpora = list(dict.fromkeys(spec.sets.corpus for spec in specs))
     yield row("task", "question", *(f"n: `{corpus}`" for corpus in corpora), "variants")
     yield row("---", "---", *["---:"] * len(corpora), "---")
     licences = (LICENCES[name].name if name in LICENCES else "embedded" for name in corpora)
     yield row("data", "`spor data fetch --corpus C`; its licence", *licences, "")
     grouped: dict[str, dict[str, TaskSpec]] = defaultdict(dict)
     for spec in specs:
-        grouped[pattern(spec)][spec.name.corpus] = spec
+        grouped[pattern(spec)][spec.sets.corpus] = spec
     numbers, seen = counts(), set[str]()
     for name, group in grouped.items():
         asks = re.findall(r"\S.*?[.?](?= |$)", next(iter(group.values())).asking.question)
@@ -76,8 +76,8 @@ def tasks(specs: Sequence[TaskSpec]) -> Iterator[str]:
             f"_{variant}"
             for spec in group.values()
             for variant in (
-                *spec.asking.decodings,
-                *(f"icl_{arm}" for arm in spec.arms if spec.asking.in_context),
+                *spec.sets.decodings,
+                *(f"icl_{arm}" for arm in spec.arms if spec.sets.in_context),
             )
         )
         yield row(f"`{name}`", " ".join(new) or "the same", *found, code([*variants]))
@@ -99,9 +99,9 @@ def scores(specs: Sequence[TaskSpec]) -> Iterator[str]:
         more = [name for name in dict.fromkeys(shown) if name not in whole]
         group = grouped[code(whole), code(more)]
         if not any(pattern(spec).startswith(f"{name}_") for name in group):
-            group[pattern(spec)].append(spec.name.corpus)
+            group[pattern(spec)].append(spec.sets.corpus)
     all_of = {
-        name: [s.name.corpus for s in specs if pattern(s) == name] for name in map(pattern, specs)
+        name: [s.sets.corpus for s in specs if pattern(s) == name] for name in map(pattern, specs)
     }
     yield row("tasks", "scores", "with a model or option")
     yield row("---", "---", "---")

@@ -973,12 +973,12 @@ def content(corpus: str) -> dict[str, Any]:
     """Return the patches of all samples of a corpus and of its test sets."""
     samples = registry().get("corpus", corpus).everything()
     words = lexicon(samples)
-    sets = [spec.name for spec in named.available() if spec.name.corpus == corpus]
+    sets = [spec.sets for spec in named.available() if spec.sets.corpus == corpus]
     tested = [
         sample
-        for name in sets
-        if name.protocol != "twin"
-        for sample in named.load(*name).test.samples
+        for each in sets
+        if each.protocol != "twin"
+        for sample in named.load(**each.named).test
     ]
     entities = {key(entity): entity_patches(words, entity) for entity in words.kinds}
     texts: dict[str, Patches | str] = {}

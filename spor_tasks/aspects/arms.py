@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets, Untested
+from spor_tasks.core.sample import Sample, SetFacts, Sets, Untested
 
 ARMS: Mapping[str, tuple[str, ...]] = {
     "systematicity": ("atom", "combination"),
@@ -23,10 +23,9 @@ def strict_sets(
     untested: Untested = (),
 ) -> Sets:
     """Return strict sets of an aspect, given its arms in the order of :data:`ARMS`."""
-    named = tuple(SampleSet(name, tuple(arm)) for name, arm in zip(ARMS[aspect], arms, strict=True))
-    tested = SampleSet("test", tuple(test))
-    name = SetName(aspect, arms[0][0].corpus, "strict", part)
-    return Sets(name, named, tested, untested)
+    facts = SetFacts(aspect=aspect, corpus=arms[0][0].corpus, protocol="strict", part=part)
+    named = {name: tuple(arm) for name, arm in zip(ARMS[aspect], arms, strict=True)}
+    return Sets(facts, named, tuple(test), untested)
 
 
 def counted(reasons: Iterable[str] | Mapping[str, int]) -> Untested:

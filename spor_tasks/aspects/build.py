@@ -111,14 +111,15 @@ def _refuse_equal_arms(pair: Sets) -> None:
         SplitError: it does not, so it would equal Atom.
     """
     tested, shown = (
-        [frozenset(sample.units) for sample in each.samples] for each in (pair.test, pair.arms[1])
+        [frozenset(sample.units) for sample in samples]
+        for samples in (pair.test, pair.arms["combination"])
     )
     overlaps = systematicity.SharedUnits([*tested, *shown])
     if not any(overlaps.with_two(units) >> len(tested) for units in tested):
         raise SplitError(
             "Combination cannot show two units of a test sample together, so it would not differ "
             "from Atom",
-            where=pair.name.corpus,
+            where=pair.facts.corpus,
             remedy="Give more samples that share two or more units.",
         )
 

@@ -53,17 +53,17 @@ def check(pair: Sets) -> CheckResult:
     Raises:
         SplitError: the aspect or part is unknown, or an arm has nothing to count.
     """
-    match pair.name.aspect:
+    match pair.facts.aspect:
         case "systematicity":
             return systematicity(pair)
         case "productivity":
-            return productivity(pair, threshold_of(pair.name.part))
+            return productivity(pair, threshold_of(pair.facts.part))
         case "order_invariance":
             return _order_invariance(pair)
         case "rule_learnability":
             return _rule_learnability(pair)
     raise SplitError(
-        f"there is no aspect {pair.name.aspect!r}", remedy=advice(pair.name.aspect, ARMS)
+        f"there is no aspect {pair.facts.aspect!r}", remedy=advice(pair.facts.aspect, ARMS)
     )
 
 
@@ -77,7 +77,7 @@ def systematicity(pair: Sets, *, limit: float = LIMIT) -> CheckResult:
     Raises:
         SplitError: an arm has no atom at all, or there are too many pairs of units.
     """
-    atom, combination, test = (each.samples for each in pair.all)
+    atom, combination, test = pair.all.values()
     atoms = _distinct_units(test)
     occurrences = [
         Counter(unit for sample in arm for unit in set(sample.units) & atoms)
@@ -143,19 +143,21 @@ def shown_pairs(pair: Sets) -> ShownPairs:
     Raises:
         SplitError: there are too many pairs of units.
     """
-    require_few_pairs(chain.from_iterable(each.samples for each in pair.all))
-    tested = {two for sample in pair.test.samples for two in _pairs(sample)}
-    shown = tested.intersection(two for sample in pair.arms[1].samples for two in _pairs(sample))
-    without = sum(shown.isdisjoint(_pairs(sample)) for sample in pair.test.samples)
+    require_few_pairs(chain.from_iterable(pair.all.values()))
+    tested = {two for sample in pair.test for two in _pairs(sample)}
+    shown = tested.intersection(
+        two for sample in pair.arms["combination"] for two in _pairs(sample)
+    )
+    without = sum(shown.isdisjoint(_pairs(sample)) for sample in pair.test)
     return ShownPairs(len(tested), len(shown), without)
 
 
 def warnings_of(pair: Sets) -> tuple[str, ...]:
     """Return what weakens sets that break no requirement, in words."""
-    if pair.name.aspect != "systematicity" or (shown := shown_pairs(pair)).share >= SHARE_FLOOR:
+    if pair.facts.aspect != "systematicity" or (shown := shown_pairs(pair)).share >= SHARE_FLOOR:
         return ()
     few = f"Combination shows {shown.share:.0%} of the test samples' pairs"
-    alike = f"no pair of {shown.samples_without:,} of {len(pair.test.samples):,} samples"
+    alike = f"no pair of {shown.samples_without:,} of {len(pair.test):,} samples"
     return (f"{few}, below the floor of {SHARE_FLOOR:.0%}, and {alike}",)
 
 
@@ -170,7 +172,7 @@ def productivity(pair: Sets, threshold: int, *, limit: float = LIMIT) -> CheckRe
         SplitError: an arm has no unit.
     """
     n = threshold
-    invisible, visible, test = (each.samples for each in pair.all)
+    invisible, visible, test = pair.all.values()
     occurrences = [Counter(unit for s in arm for unit in s.units) for arm in (invisible, visible)]
     short = [sample for sample in test if len(sample.units) <= n]
     long_invisible = [sample for sample in invisible if len(sample.units) > n]
@@ -209,8 +211,8 @@ def productivity(pair: Sets, threshold: int, *, limit: float = LIMIT) -> CheckRe
 
 def _order_invariance(pair: Sets) -> CheckResult:
     """Count the units of the test set that no training sample has, the flaw of released sets."""
-    test = pair.test.samples
-    missing = _distinct_units(test) - _distinct_units(pair.arms[0].samples)
+    test = pair.test
+    missing = _distinct_units(test) - _distinct_units(pair.arms["original"])
     concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
     words = "units of the test set do not occur in training samples"
     violations = _of_faults(missing, words, test=concerned)
@@ -220,7 +222,7 @@ def _order_invariance(pair: Sets) -> CheckResult:
 def _rule_learnability(pair: Sets) -> CheckResult:
     """Count what the test samples hide: a phrase stands for it, and it stands nowhere itself."""
     plain, shown, phrases = list[Sample](), list[Sample](), 0
-    for sample in pair.test.samples:
+    for sample in pair.test:
         if not isinstance(sample.challenge, Hidden):
             plain.append(sample)
             continue
@@ -272,17 +274,17 @@ def _of_missing(pair: Sets, missing: Iterable[set[DataUnit]], words: str) -> Ite
     """Yield a violation for each arm that lacks units of the test set."""
     for arm, units in zip(pair.arms, missing, strict=True):
         if units:
-            concerned = [s for s in pair.test.samples if not units.isdisjoint(s.units)]
-            fault = f"{len(units)} {words} do not occur in {arm.name.capitalize()}"
+            concerned = [s for s in pair.test if not units.isdisjoint(s.units)]
+            fault = f"{len(units)} {words} do not occur in {arm.capitalize()}"
             yield Violation.of(fault, test=concerned)
 
 
 def _copies(pair: Sets) -> dict[str, list[Sample]]:
     """Return the samples of each arm that have exactly the units of some test sample."""
-    tested = {frozenset(sample.units) for sample in pair.test.samples}
+    tested = {frozenset(sample.units) for sample in pair.test}
     return {
-        arm.name: [sample for sample in arm.samples if frozenset(sample.units) in tested]
-        for arm in pair.arms
+        arm: [sample for sample in samples if frozenset(sample.units) in tested]
+        for arm, samples in pair.arms.items()
     }
 
 

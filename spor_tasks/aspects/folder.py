@@ -15,12 +15,11 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import open_file, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets
+from spor_tasks.core.sample import Sample, SetFacts, Sets
 from spor_tasks.corpora import jsonl
 
 MANIFEST = "manifest.json"
 _KIND = "sets"
-_TEST = "test"
 
 
 @contextmanager
@@ -43,20 +42,20 @@ def write_sets(folder: Path, pair: Sets, facts: Mapping[str, Any]) -> Mapping[st
 
     ``facts`` say where the sets come from: settings, seed, digest of the corpus.
     """
-    for each in pair.all:
-        write_rows(folder / _file(each.name), map(to_row, each.samples))
+    for name, samples in pair.all.items():
+        write_rows(folder / _file(name), map(to_row, samples))
     manifest = {
         "kind": _KIND,
-        **pair.name._asdict(),
+        **pair.facts.named,
         **facts,
         "files": {
-            _file(each.name): {
-                "sha256": digest(each.samples),
-                "samples": len(each.samples),
-                "units": sum(len(sample.units) for sample in each.samples),
-                "references": sum(len(sample.references) for sample in each.samples),
+            _file(name): {
+                "sha256": digest(samples),
+                "samples": len(samples),
+                "units": sum(len(sample.units) for sample in samples),
+                "references": sum(len(sample.references) for sample in samples),
             }
-            for each in pair.all
+            for name, samples in pair.all.items()
         },
         **({"untested": dict(pair.untested)} if pair.untested else {}),
         "spor_tasks": __version__,
@@ -74,17 +73,19 @@ def read_sets(folder: Path) -> Sets:
     """
     try:
         read = msgspec.convert(read_manifest(folder, MANIFEST), _Manifest)
-        files = [(name, read.files[_file(name)].sha256) for name in (*ARMS[read.aspect], _TEST)]
+        files = {name: read.files[_file(name)].sha256 for name in (*ARMS[read.aspect], "test")}
     except (msgspec.ValidationError, KeyError, SystemError) as error:  # of a number too large
         raise ResultError(
             f"is not the manifest of built sets ({error})",
             where=folder / MANIFEST,
             remedy="Give a folder that `spor data build` wrote, or build the sets again.",
         ) from error
-    *arms, test = (
-        SampleSet(name, _read(folder / _file(name), read.corpus, sha256)) for name, sha256 in files
-    )
-    return Sets(SetName(read.aspect, read.corpus, read.protocol, read.part), tuple(arms), test)
+    facts = SetFacts(aspect=read.aspect, corpus=read.corpus, protocol=read.protocol, part=read.part)
+    arms = {
+        name: _read(folder / _file(name), read.corpus, sha256) for name, sha256 in files.items()
+    }
+    test = arms.pop("test")
+    return Sets(facts, arms, test)
 
 
 class _SetFile(msgspec.Struct):

@@ -49,10 +49,10 @@ def of_corpus(corpus: CorpusSamples) -> ReferenceFacts:
 
 def of_sets(pair: Sets) -> ReferenceFacts:
     """Return what is to be known of sets; the share is of their test samples, or of an arm."""
-    shares = (_share_mentioned(each.samples) for each in (pair.test, *pair.arms))
+    shares = map(_share_mentioned, (pair.test, *pair.arms.values()))
     share = next((share for share in shares if share is not None), None)
     # Published arms are read when they are needed, and each of their texts is a reference.
-    read = (each.samples for each in pair.all if not isinstance(each.samples, Deferred))
+    read = (each for each in pair.all.values() if not isinstance(each, Deferred))
     return ReferenceFacts(left_out(chain.from_iterable(read)), share)
 
 

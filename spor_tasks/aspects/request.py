@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +62,7 @@ class Answer(NamedTuple):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know before these sets are used."""
-        warnings, found = check.warnings_of(self.pair), len(self.pair.test.samples)
+        warnings, found = check.warnings_of(self.pair), len(self.pair.test)
         if "restarts" not in self.facts["settings"] or found >= FEW_SAMPLES:
             return warnings
         few = f"{found:,} test samples are few: `spor data build --search` may find more"
@@ -105,18 +105,18 @@ class _Origin(NamedTuple):
 
 
 def _origin_of(request: Request) -> _Origin:
-    if load := _reader_of(request):
-        why = f"has no effect on sets of {request.aspect}"
-        return _Origin(partial(_own_sets, load), {"part"}, why)
+    if _is_read(request):
+        return _Origin(_own_sets, {"part"}, f"has no effect on sets of {request.aspect}")
     if request.sets:
         return _Origin(_written, {"sets", "part"}, "has no effect on sets that are built")
     if request.search:
         uses = {"search", "seed", "seconds", "rounds"}
         return _Origin(_searched, uses, "a search does not use this setting")
     shipped = [
-        spec.name
+        spec.sets
         for spec in named.available()
-        if spec.release.is_fixed and spec.name[:2] == (request.aspect, request.corpus)
+        if spec.sets.is_fixed
+        and (spec.sets.aspect, spec.sets.corpus) == (request.aspect, request.corpus)
     ]
     if any(name.protocol == "published" for name in shipped):
         why = f"has no effect: the sets of {request.corpus} are the same for everyone"
@@ -127,16 +127,17 @@ def _origin_of(request: Request) -> _Origin:
     return _Origin(make, {"seed", "restarts", "hide", "part"}, "is a setting of a search")
 
 
-def _own_sets(load: Callable[..., Sets], request: Request, _: search.Progress | None) -> Answer:
+def _own_sets(request: Request, _: search.Progress | None) -> Answer:
     """Return sets of a file of the user's, from a benchmark that reads such files."""
-    pair = load(request.corpus, request.protocol, request.part)
+    read = named.benchmark(request.aspect).own_sets
+    pair = read(request.corpus, request.protocol, request.part)
     return Answer(pair, {"corpus_version": version_of(request), "settings": {}, "seed": None})
 
 
-def _reader_of(request: Request) -> Callable[..., Sets] | None:
+def _is_read(request: Request) -> bool:
     if request.corpus in corpora() or request.aspect not in registry().names("benchmark"):
-        return None
-    return getattr(registry().get("benchmark", request.aspect), "own_sets", None)
+        return False
+    return named.benchmark(request.aspect).reads_files
 
 
 def version_of(request: Request) -> str:
@@ -145,7 +146,7 @@ def version_of(request: Request) -> str:
     Raises:
         SporError: the corpus cannot be read.
     """
-    sha256 = sha256_of(Path(request.corpus)) if _reader_of(request) else _read(request).sha256
+    sha256 = sha256_of(Path(request.corpus)) if _is_read(request) else _read(request).sha256
     return f"sha256:{sha256}"
 
 
@@ -153,7 +154,7 @@ def _written(request: Request, _: search.Progress | None) -> Answer:
     """Return the sets that ``spor data build`` wrote into a folder."""
     place = Path(request.sets or "")
     pair, manifest = folder.read_sets(place), read_manifest(place, folder.MANIFEST)
-    name = pair.name
+    name = pair.facts
     requested = (request.aspect, request.protocol or name.protocol, request.part or name.part)
     if requested != (name.aspect, name.protocol, name.part):
         raise ConfigError(
@@ -202,7 +203,7 @@ def _shipped(request: Request, _: search.Progress | None) -> Answer:
 def _built(request: Request, _: search.Progress | None) -> Answer:
     corpus, seed = _read(request), request.seed or 0
     if request.protocol not in {None, "strict"}:
-        fixed = dict.fromkeys(s.name.corpus for s in named.available() if s.release.is_fixed)
+        fixed = dict.fromkeys(s.sets.corpus for s in named.available() if s.sets.is_fixed)
         raise SplitError(
             f"has no {request.protocol} sets",
             where=corpus.name,

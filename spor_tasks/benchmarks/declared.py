@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 
-from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, Splitting, TaskSpec
-from spor_tasks.core.errors import SplitError, advice
+from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, TaskSpec
+from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.layouts import Layout, Remark
-from spor_tasks.core.sample import SetName, Sets
+from spor_tasks.core.sample import Sample, SetFacts, Sets
 from spor_tasks.corpora.sources import Archive, Repository
 
 
@@ -30,6 +30,7 @@ class DeclaredSets:
     paper: str = ""
     specs: tuple[TaskSpec, ...]
     files: Repository | Archive | None = None
+    reads_files: bool = False
 
     @property
     def groups(self) -> Mapping[str, str]:
@@ -46,19 +47,19 @@ class DeclaredSets:
         """What the arms and columns of its tables are, by aspect."""
         return _table(self.name).legends
 
-    def read(self, name: SetName) -> Sets:
+    def read(self, spec: TaskSpec) -> Sets:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
         raise NotImplementedError
 
-    def tables(self, name: SetName) -> tuple[Layout, ...]:
+    def tables(self, sets: SetFacts) -> tuple[Layout, ...]:
         """Return the tables of a task's results; none are one table with all scores."""
         for each in _tables().get(self.name, ()):
-            is_of_aspect = name.aspect in (each.aspects or [name.aspect])
-            if is_of_aspect and name.protocol in (each.protocols or [name.protocol]):
+            is_of_aspect = sets.aspect in (each.aspects or [sets.aspect])
+            if is_of_aspect and sets.protocol in (each.protocols or [sets.protocol]):
                 return each.layouts
         return ()
 
-    def captions(self, _name: SetName) -> Mapping[str, str]:
+    def captions(self, _sets: SetFacts) -> Mapping[str, str]:
         """Return what remarks below tables say of these sets, by the names in braces."""
         return {}
 
@@ -66,36 +67,61 @@ class DeclaredSets:
         """Return the shipped sets; the first of an aspect and corpus is the default."""
         return self.specs
 
-    def find(self, name: SetName) -> TaskSpec:
+    def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
         """Return the declaration of sets.
 
         Raises:
             SplitError: there are no such sets; the error lists all.
         """
+        name = SetFacts(aspect=aspect, corpus=corpus, protocol=protocol, part=part)
         for each in self.specs:
-            if each.name == name:
+            if each.sets.named == name.named:
                 return each
         raise SplitError(
             f"there is no split {str(name)!r}",
-            remedy=advice(name, (spec.name for spec in self.specs), "`spor tasks list` shows all."),
+            remedy=advice(name, (spec.sets for spec in self.specs), "`spor tasks list` shows all."),
         )
 
-    def load(self, name: SetName) -> Sets:
+    def under(self, spec: TaskSpec, split: str) -> TaskSpec:
+        """Refuse a split.
+
+        Raises:
+            SplitError: always, if the benchmark has none.
+        """
+        raise SplitError(f"there is no split {split!r}", where=spec.task)
+
+    def load(self, spec: TaskSpec) -> Sets:
         """Return shipped sets; equal calls return the same object.
 
         Raises:
             SplitError: there are no such sets.
             CorpusError: a file is missing, malformed or not the published one.
         """
-        return _read(self, self.find(name).name, self.files and self.files.data_dir())
+        return _read(self, spec, self.files and self.files.data_dir())
+
+    def own_sets(self, file: str, _protocol: str | None, _part: str | None) -> Sets:
+        """Refuse a file of the user's.
+
+        Raises:
+            ConfigError: always, if the benchmark reads none.
+        """
+        raise ConfigError(f"{self.title} reads no such files", where=file)
+
+    def own_texts(self, file: str) -> tuple[Sample, ...]:
+        """Refuse a file of the user's.
+
+        Raises:
+            ConfigError: always, if the benchmark reads none.
+        """
+        raise ConfigError(f"{self.title} reads no such files", where=file)
 
 
 @cache
-def _read(sets: DeclaredSets, name: SetName, _folder: Path | None) -> Sets:
-    return sets.read(name)
+def _read(sets: DeclaredSets, spec: TaskSpec, _folder: Path | None) -> Sets:
+    return sets.read(spec)
 
 
-_PARTS = {"judging": Judging, "asking": Asking, "release": Release, "splitting": Splitting}
+_PARTS = {"sets": SetFacts, "judging": Judging, "asking": Asking, "release": Release}
 """The parts of a :class:`TaskSpec`, whose fields `sets.toml` has side by side."""
 
 
@@ -191,8 +217,8 @@ def specs(benchmark: str, make: Callable[..., TaskSpec] | None = None) -> Iterat
         for corpus, (aspect, parts) in product(group.corpora, group.parts.items()):
             is_default = group.protocol == defaults.setdefault((aspect, corpus), group.protocol)
             for part in parts:
-                name = SetName(aspect, corpus, group.protocol, part or None)
-                yield (make or spec)(benchmark, name, is_default=is_default, **group.fields)
+                name = (aspect, corpus, group.protocol, part or None)
+                yield (make or spec)(benchmark, *name, is_default=is_default, **group.fields)
 
 
 def _judging(table: _Benchmark, name: str, corpus: str) -> dict[str, Any]:
@@ -211,36 +237,43 @@ def _judging(table: _Benchmark, name: str, corpus: str) -> dict[str, Any]:
     }
 
 
-def spec(benchmark: str, name: SetName, *, is_default: bool, **fields: Any) -> TaskSpec:
+def spec(
+    benchmark: str,
+    aspect: str,
+    corpus: str,
+    protocol: str,
+    part: str | None,
+    *,
+    is_default: bool,
+    **fields: Any,
+) -> TaskSpec:
     """Return the declaration of sets; ``fields`` go before those of `sets.toml`."""
     table = _benchmarks()[benchmark]
-    kind = table.kinds.get(name.aspect, {}).get(name.part or "", {})
+    kind = table.kinds.get(aspect, {}).get(part or "", {})
     fields = table.fields | kind | fields
-    judging = fields.pop("judging")
-    aspect = [benchmark, name.aspect] if name.aspect != benchmark else []
-    corpus = table.corpora.get(name.corpus, name.corpus)
-    titles = [table.aspects[name.aspect], corpus] if aspect else [corpus]
-    protocol = None if is_default else name.protocol
-    own_part = None if aspect else name.part
-    question = table.asks.get(f"{name.aspect}_{name.part}") or table.asks.get(name.aspect)
+    of = [benchmark, aspect] if aspect != benchmark else []
+    corpus_title = table.corpora.get(corpus, corpus)
+    titles = [table.aspects[aspect], corpus_title] if of else [corpus_title]
+    shown = None if is_default else protocol
+    question = table.asks.get(f"{aspect}_{part}") or table.asks.get(aspect)
+    name = {"aspect": aspect, "corpus": corpus, "protocol": protocol, "part": part}
     computed = {
         "benchmark": benchmark,
-        "name": name,
-        "task": "_".join(filter(None, [*aspect, name.corpus, name.part, protocol])),
-        "family": "_".join(filter(None, [*aspect, "{corpus}", own_part, protocol])),
-        "title": f"{': '.join(titles)}, {name.protocol} sets",
-        "part_title": name.part,
-        "question": " ".join(filter(None, [question, table.asks.get(name.protocol)])),
+        "task": "_".join(filter(None, [*of, corpus, part, shown])),
+        "family": "_".join(filter(None, [*of, "{corpus}", None if of else part, shown])),
+        "title": f"{': '.join(titles)}, {protocol} sets",
+        "part_title": part,
+        "question": " ".join(filter(None, [question, table.asks.get(protocol)])),
         "is_default": is_default,
         "in_context": is_default,
     }
-    fields = computed | _judging(table, judging, name.corpus) | fields
+    fields = name | computed | _judging(table, fields.pop("judging"), corpus) | fields
     arms_of = {key: value or None for key, value in fields.get("trained_on", {}).items()}
+    fields["trained_on"] = name | arms_of
     fields["facets"] = kind.get("facets", {}) | fields.get("facets", {})
-    tags = [tag.format(**name._asdict()) for tag in fields.get("tags", ())]
-    fields["trained_on"] = SetName(**(name._asdict() | arms_of))
+    tags = [tag.format(**name) for tag in fields.get("tags", ())]
     fields["tags"] = [tag for tag in tags if tag != fields["task"]]
-    for name_of_part, part in _PARTS.items():
-        own = [field.name for field in dataclasses.fields(part) if field.name in fields]
+    for name_of_part, of_part in _PARTS.items():
+        own = [field.name for field in dataclasses.fields(of_part) if field.name in fields]
         fields[name_of_part] = {each: fields.pop(each) for each in own}
     return msgspec.convert(fields, TaskSpec)

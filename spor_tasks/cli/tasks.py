@@ -143,8 +143,8 @@ def print_list(options: argparse.Namespace) -> None:
             if sets.icl_arm:
                 words.append(f"shown {sets.icl_arm}")
             if sets.decoding:
-                spec = sets.found.find(sets.name)
-                words.append(f"{spec.asking.decodings[sets.decoding]} beams")
+                spec = sets.spec
+                words.append(f"{spec.sets.decodings[sets.decoding]} beams")
             lines.append((file.name, ", ".join(dict.fromkeys(word for word in words if word))))
         print(columns(lines, gap="  "))
         return
@@ -162,17 +162,17 @@ def _names(specs: "Sequence[TaskSpec]") -> "Iterator[list[str]]":
 
     Where the parts of an aspect differ in their names, the cells have them.
     """
-    corpora = list(dict.fromkeys(spec.name.corpus for spec in specs))
+    corpora = list(dict.fromkeys(spec.sets.corpus for spec in specs))
     lines: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for spec in specs:
-        name = spec.name
-        has_parts = name.part is not None and name.aspect != spec.benchmark
-        lines[spec.release.family.format(corpus="…")][name.corpus].append(
-            str(name.part) if has_parts else "yes"
+        sets = spec.sets
+        has_parts = sets.part is not None and sets.aspect != spec.benchmark
+        lines[spec.release.family.format(corpus="…")][sets.corpus].append(
+            str(sets.part) if has_parts else "yes"
         )
     for spec in specs:
-        for variant in (*spec.asking.decodings, *(["icl_ARM"] if spec.asking.in_context else [])):
-            lines[f"…_{variant}"][spec.name.corpus] = ["yes"]
+        for variant in (*spec.sets.decodings, *(["icl_ARM"] if spec.sets.in_context else [])):
+            lines[f"…_{variant}"][spec.sets.corpus] = ["yes"]
     yield [specs[0].benchmark, *corpora]
     for task, cells in lines.items():
         yield [task, *(" ".join(cells[corpus]) for corpus in corpora)]
@@ -189,14 +189,14 @@ def print_task(options: argparse.Namespace) -> None:
         then("spor", "tasks", "show", file.name)
         return
     sets, shots = file.sets, file.shots
-    spec, shown = sets.found.find(sets.name), sets.icl_arm
+    spec, shown = sets.spec, sets.icl_arm
     untuned = (
-        " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.asking.in_context else None
+        " or ".join(spec.task_name(arm) for arm in spec.arms) if spec.sets.in_context else None
     )
-    beams = spec.asking.decodings.get(sets.decoding or "")
+    beams = spec.sets.decodings.get(sets.decoding or "")
     decoding = f"with {beams} beams" if beams else "greedily"
     about = {
-        "sets": f"{spec.title}, {spec.part_title}" if spec.part_title else spec.title,
+        "sets": f"{spec.title}, {spec.sets.part_title}" if spec.sets.part_title else spec.title,
         "asks": spec.asking.question,
         "arms": " and ".join(spec.arms),
         "shows": shown and f"at most {shots} demonstrations of {shown}",
@@ -209,7 +209,7 @@ def print_task(options: argparse.Namespace) -> None:
     print(file.name, facts(about), "", _scores(spec), "", sep="\n")
     try:
         pair = plan.load(sets)
-        count = sum(1 for _ in pair.test.samples)  # each is read, so that damage shows
+        count = sum(1 for _ in pair.test)  # each is read, so that damage shows
     except MissingError as error:
         print(f"The data is not here, so there is no prompt to show.\n{error}")
         return
@@ -221,7 +221,7 @@ def print_task(options: argparse.Namespace) -> None:
     print(facts({"data": place, "test": f"{count:,} samples{covered}"}))
     text = documents.first_prompt(pair, shown, shots)
     print(f"\nThe first prompt, as a causal model reads it:\n\n{_short(text)}")
-    for reference in pair.test.samples[0].references[:1] if shown is None else ():
+    for reference in pair.test[0].references[:1] if shown is None else ():
         print(f"\nA reference:\n\n{_short(reference)}")
     model = "pretrained=MODEL" if shown else "pretrained=MODEL,peft=ADAPTER"
     run = ("spor", "eval", "--model", "spor-hf", "--model_args", model, "--tasks", file.name)

@@ -1,11 +1,11 @@
 """The declaration of a benchmark's sets, and the interface to load them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from spor_tasks.core.layouts import Layout
-from spor_tasks.core.sample import SetName, Sets
+from spor_tasks.core.sample import Sample, SetFacts, Sets
 
 
 class Score(NamedTuple):
@@ -62,10 +62,6 @@ class Asking:
     """The question of the task, in a sentence or two."""
     template: str = "_base"
     """The file that a task file includes."""
-    decodings: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """The other ways to decode that have tasks, with their numbers of beams."""
-    in_context: bool = True
-    """Whether each arm has a task with demonstrations."""
     shots: int = 8
     """The number of demonstrations, at most."""
 
@@ -85,22 +81,8 @@ class Release:
     """
     is_default: bool = True
     """Whether the name of the task leaves out the protocol."""
-    is_fixed: bool = True
-    """Whether the sets are the same for everyone, not built with the user's seed."""
     is_pinned: bool = True
     """Whether the task has the digest of the test set, which needs verified files."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Splitting:
-    """The splits that answers are read under."""
-
-    names: tuple[str, ...] = ()
-    """Those of a whole task, one of which may be named."""
-    whole: SetName | None = None
-    """The sets of the whole task, if these are those of a split (:meth:`Splits.read_under`)."""
-    is_pooled: bool = False
-    """Whether tables have the samples of all splits together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,22 +90,20 @@ class TaskSpec:
     """A test set, the training arms that it is compared over, and how outputs for it are judged."""
 
     benchmark: str
-    name: SetName
     task: str
     """The name of the task that decodes greedily."""
     title: str
     """The sets in the words of a reader, without their part."""
-    part_title: str | None = None
-    facets: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """The meaning of the name's protocol and part, by keys of the benchmark, such as N."""
+    sets: SetFacts
     arms: tuple[str, ...] = ()
     """The names of the training sets; empty if there are none."""
-    trained_on: SetName
+    trained_on: SetFacts
     """The sets whose arms these are, under one name for all that share them."""
     judging: Judging
     asking: Asking = Asking()
     release: Release = Release()
-    splitting: Splitting = Splitting()
+    splits: tuple[str, ...] = ()
+    """The splits that are shipped of a whole task, one of which may be named."""
 
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
@@ -162,23 +142,34 @@ class Benchmark(Protocol):
     def legends(self) -> Mapping[str, str]:
         """What the arms and columns of its tables are, by aspect."""
 
-    def tables(self, name: SetName) -> tuple[Layout, ...]:
+    @property
+    def reads_files(self) -> bool:
+        """Whether it reads sets and texts in files of the user's."""
+
+    def tables(self, sets: SetFacts) -> tuple[Layout, ...]:
         """Return the tables of a task's results; none are one table with all scores."""
 
-    def captions(self, name: SetName) -> Mapping[str, str]:
+    def captions(self, sets: SetFacts) -> Mapping[str, str]:
         """Return what remarks below tables say of these sets, by the names in braces."""
 
     def sets(self) -> tuple[TaskSpec, ...]:
         """Return the shipped sets; the first of an aspect and corpus is the default."""
 
-    def find(self, name: SetName) -> TaskSpec:
-        """Return the declaration of sets with this name, shipped or of the user's own corpus.
+    def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
+        """Return the declaration of sets, shipped or of the user's own corpus.
 
         Raises:
             SplitError: it has no such aspect or part.
         """
 
-    def load(self, name: SetName) -> Sets:
+    def under(self, spec: TaskSpec, split: str) -> TaskSpec:
+        """Return the declaration of the sets of a task's split.
+
+        Raises:
+            SplitError: the split is unknown.
+        """
+
+    def load(self, spec: TaskSpec) -> Sets:
         """Return shipped sets; equal calls return the same object.
 
         Raises:
@@ -186,16 +177,16 @@ class Benchmark(Protocol):
             CorpusError: a file is missing or is not the published one.
         """
 
-
-class Splits(Benchmark, Protocol):
-    """The additions of a benchmark whose tasks are read under splits."""
-
-    def read_under(self, name: SetName, split: str) -> SetName:
-        """Return the name of the sets of a split of a task.
+    def own_sets(self, file: str, protocol: str | None, part: str | None) -> Sets:
+        """Return the sets in a file of the user's.
 
         Raises:
-            SplitError: the split is unknown.
+            SporError: the file is malformed, or has no such sets.
         """
 
-    def split_of(self, name: SetName, trained: SetName) -> str | None:
-        """Return the task's split that a model was trained on, None if it is not of the task."""
+    def own_texts(self, file: str) -> tuple[Sample, ...]:
+        """Return all texts beside a file of the user's.
+
+        Raises:
+            SporError: the file, or a text, is malformed.
+        """

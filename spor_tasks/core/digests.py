@@ -1,13 +1,13 @@
 """SHA-256 digests of samples, texts and files: docs/decisions/digests.md says of what, and why."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Sample, SampleSet
+from spor_tasks.core.sample import Sample
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -24,9 +24,9 @@ def digest(samples: Iterable[Sample]) -> str:
 
 
 @cache
-def set_digest(of: SampleSet) -> str:
-    """Return the digest of the samples of a set."""
-    return digest(of.samples)
+def set_digest(samples: Sequence[Sample]) -> str:
+    """Return the digest of the samples of a set, which is computed once."""
+    return digest(samples)
 
 
 def sha256_of_text(text: str) -> str:

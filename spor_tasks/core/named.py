@@ -2,10 +2,10 @@
 
 from functools import cache
 
-from spor_tasks.core.contracts import Benchmark, Splits, TaskSpec
+from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName, Sets
+from spor_tasks.core.sample import Sets
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
@@ -38,18 +38,19 @@ def find(
         CorpusError: the file of such sets is missing or malformed.
     """
     for spec in available():
+        sets = spec.sets
         if (
-            spec.name[:2] == (aspect, corpus)
-            and protocol in (None, spec.name.protocol)
-            and part in (None, spec.name.part)
+            (sets.aspect, sets.corpus) == (aspect, corpus)
+            and protocol in (None, sets.protocol)
+            and part in (None, sets.part)
         ):
             return spec
     if protocol and aspect in registry().names("benchmark"):
-        return benchmark(aspect).find(SetName(aspect, corpus, protocol, part))
+        return benchmark(aspect).find(aspect, corpus, protocol, part)
     name = " ".join(filter(None, [aspect, corpus, protocol, part]))
-    asking = {spec.benchmark for spec in available() if spec.name.aspect == aspect}
-    names = [spec.name for spec in available() if spec.benchmark in asking or not asking]
-    of_corpus = [name for name in names if name.corpus == corpus] or names
+    asking = {spec.benchmark for spec in available() if spec.sets.aspect == aspect}
+    names = [spec.sets for spec in available() if spec.benchmark in asking or not asking]
+    of_corpus = [sets for sets in names if sets.corpus == corpus] or names
     raise SplitError(
         f"there is no split {name!r}",
         remedy=advice(name, of_corpus, "`spor tasks list` shows all."),
@@ -64,15 +65,7 @@ def load(aspect: str, corpus: str, protocol: str | None = None, part: str | None
         CorpusError: a file is missing or is not the published one.
     """
     spec = find(aspect, corpus, protocol, part)
-    return benchmark(spec.benchmark).load(spec.name)
-
-
-def split_name(spec: TaskSpec) -> str | None:
-    """Return the name of the split that sets are of, as ``--metadata split`` takes it, or None."""
-    if spec.splitting.whole is None:
-        return None
-    benchmark: Splits = registry().get("benchmark", spec.benchmark)
-    return benchmark.split_of(spec.splitting.whole, spec.name)
+    return benchmark(spec.benchmark).load(spec)
 
 
 def check_has_units(corpus: str) -> None:
@@ -82,7 +75,7 @@ def check_has_units(corpus: str) -> None:
         SplitError: it is, so it has tables or control codes.
     """
     if any(
-        spec.name.corpus == corpus and spec.name.aspect == spec.benchmark for spec in available()
+        spec.sets.corpus == corpus and spec.sets.aspect == spec.benchmark for spec in available()
     ):
         raise SplitError(
             "has tables or control codes, and SPOR's aspects are about units that recur",

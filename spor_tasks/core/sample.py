@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.table import CellTable, Table
@@ -276,53 +276,73 @@ class Deferred(Sequence[Sample]):
         return self._change(self._samples[index])
 
 
-@dataclass(frozen=True, slots=True)
-class SampleSet:
-    """A named, ordered set of samples, such as ``atom`` or ``test``."""
-
-    name: str
-    samples: Sequence[Sample]
-
-
 Untested: TypeAlias = tuple[tuple[str, int], ...]
 """Why samples of a corpus are not in a test set, and how many each reason keeps out."""
 
 
-class SetName(NamedTuple):
-    """The name of sets; a benchmark without aspects uses its own name as the aspect.
-
-    ``protocol`` is ``published`` (the released sets, with their flaws) or ``strict`` (sets that
-    satisfy the paper's requirements over the whole set), and a benchmark may have others. ``part``
-    names one of several sets of an aspect, such as ``n3`` or ``cwio``; systematicity and rule
-    learnability have no parts.
-    """
+class SetsKey(TypedDict):
+    """The names that tell sets apart, as :class:`SetFacts` describes them."""
 
     aspect: str
     corpus: str
     protocol: str
+    part: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetFacts:
+    """What the sets of a task are; a benchmark without aspects uses its own name as the aspect."""
+
+    aspect: str
+    corpus: str
+    protocol: str
+    """``published`` are the released sets, with their flaws, and ``strict`` those that keep the
+    paper's requirements; a benchmark may have others."""
     part: str | None = None
+    """One of several sets of an aspect, such as ``n3`` or ``cwio``."""
+    split: str | None = None
+    """The split that answers of a task are read under, as ``--metadata split`` takes it."""
+    part_title: str | None = None
+    """Names the part, or the split, in tables."""
+    facets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What the part and the protocol mean, by keys of the benchmark, such as N."""
+    decodings: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """The other ways to decode that have tasks, with their numbers of beams."""
+    in_context: bool = True
+    """Whether each arm has a task with demonstrations."""
+    is_pooled: bool = False
+    """Whether answers are read under splits, whose samples tables have together."""
+    is_fixed: bool = True
+    """Whether the sets are the same for everyone, not built with the user's seed."""
+
+    @property
+    def named(self) -> SetsKey:
+        """What tells the sets of a benchmark apart, in files and exports."""
+        return SetsKey(
+            aspect=self.aspect, corpus=self.corpus, protocol=self.protocol, part=self.part
+        )
 
     def __str__(self) -> str:
-        return " ".join(word for word in self if word)
+        return " ".join(filter(None, (self.aspect, self.corpus, self.protocol, self.part)))
 
 
 @dataclass(frozen=True, slots=True)
 class Sets:
-    """The comparison of one aspect: training arms, and the test set of all of them.
+    """The comparison of one aspect: training arms by name, and the test set of all of them.
 
     There are two arms, or one in rule learnability, which tests a single model. Sets that were
     built say which test samples of the corpus are ``untested``.
     """
 
-    name: SetName
-    arms: tuple[SampleSet, ...]
-    test: SampleSet
+    facts: SetFacts
+    arms: Mapping[str, Sequence[Sample]] = field(hash=False)
+    test: Sequence[Sample]
     untested: Untested = field(default=(), compare=False)
 
     @property
-    def all(self) -> tuple[SampleSet, ...]:
+    def all(self) -> dict[str, Sequence[Sample]]:
         """The arms, then the test set."""
-        return (*self.arms, self.test)
+        return {**self.arms, "test": self.test}
 
 
 class SampleMaker:

@@ -13,7 +13,7 @@ from lm_eval.api.model import LM
 from spor_tasks.core.codec import sample_of, to_row
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
-from spor_tasks.core.sample import Sample, SampleSet, sides, views
+from spor_tasks.core.sample import Sample, sides, views
 from spor_tasks.evaluation.outputs import output_fields
 from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.harness import plan, task_files
@@ -114,7 +114,7 @@ def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool
         return False
     # Samples that hide something have no reference.
     if (held_out or baseline.looks_at == "reference") and all(
-        len(sample.references) < 2 for sample in plan.load(sets).test.samples
+        len(sample.references) < 2 for sample in plan.load(sets).test
     ):
         return False
     if baseline.looks_at == "input":
@@ -128,9 +128,9 @@ def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments
     if baseline.looks_at != "training":
         yield model
         return
-    spec = file.sets.found.find(file.sets.name)
+    spec = file.sets.spec
     for arm in spec.arms:
-        for split in spec.splitting.names or (None,):
+        for split in spec.splits or (None,):
             yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
 
 
@@ -188,7 +188,8 @@ def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping
     (file,) = task_files.expand([task])
     settings = {"fewshot_arm": arm, "split": split}
     planned = plan.resolve(plan.read({**file.metadata, **settings}))
-    return {sample.id: sample for sample in cast("SampleSet", planned.fewshot_arm).samples}
+    samples = planned.pair.arms[cast("str", planned.fewshot_arm)]
+    return {sample.id: sample for sample in samples}
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from datasets import Dataset
 
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import Sample, SampleSet, Sets, sides, without_first_reference
+from spor_tasks.core.sample import Sample, Sets, sides, without_first_reference
 from spor_tasks.prompts import content, kept
 from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
@@ -42,14 +42,16 @@ def dataset(docs: Sequence[Document]) -> Dataset:
 
 
 @cache  # tasks share arms, and the same task is built again for every checkpoint
-def from_samples(split: SampleSet, style: PromptStyle, instruction: str | None = None) -> Documents:
+def from_samples(
+    samples: Sequence[Sample], style: PromptStyle, instruction: str | None = None
+) -> Documents:
     """Return the documents of samples."""
-    return [prompted(sample, style, instruction=instruction) for sample in split.samples]
+    return [prompted(sample, style, instruction=instruction) for sample in samples]
 
 
 @cache
 def without_first_references(
-    split: SampleSet, style: PromptStyle, instruction: str | None = None
+    samples: Sequence[Sample], style: PromptStyle, instruction: str | None = None
 ) -> Documents:
     """Return documents whose first reference is not in the sample but in ``held_out``.
 
@@ -61,7 +63,7 @@ def without_first_references(
     docs = [
         prompted(without_first_reference(sample), style, instruction=instruction)
         | {field: side.references[0] for field, side in zip(HELD_OUT, sides(sample), strict=False)}
-        for sample in split.samples
+        for sample in samples
         if len(sample.references) > 1
     ]
     if not docs:
@@ -73,7 +75,7 @@ def without_first_references(
 
 def have_twins(pair: Sets) -> bool:
     """Return whether the test samples have twins; all have one, or none."""
-    return len(sides(pair.test.samples[0])) > 1
+    return len(sides(pair.test[0])) > 1
 
 
 @cache
@@ -88,7 +90,7 @@ def chosen(pair: Sets, most: int) -> tuple[Prompted, ...]:
     """
     if not have_twins(pair):
         return _choose(pair, most)
-    with_twins_by_id = {sample.id: sample for sample in pair.test.samples}
+    with_twins_by_id = {sample.id: sample for sample in pair.test}
     return tuple(
         replace(chosen_samples, sample=with_twins_by_id[chosen_samples.sample.id])
         for chosen_samples in _choose(with_twins(pair), most)
@@ -96,10 +98,10 @@ def chosen(pair: Sets, most: int) -> tuple[Prompted, ...]:
 
 
 def with_demonstrations(
-    pair: Sets, arm: SampleSet, most: int, style: PromptStyle, instruction: str | None = None
+    pair: Sets, arm: str, most: int, style: PromptStyle, instruction: str | None = None
 ) -> Documents:
     """Return the documents of the covered samples, each with its demonstrations of an arm."""
-    number, docs = pair.arms.index(arm), []
+    number, docs = [*pair.arms].index(arm), []
     for each in chosen(pair, most):
         chosen_samples = each.arms[number]
         doc = prompted(each.sample, style, example, instruction) | {
@@ -114,39 +116,35 @@ def with_demonstrations(
 def first_prompt(pair: Sets, shown: str | None, most: int) -> str:
     """Return what a causal model reads of the first sample, or of the first with demonstrations."""
     if shown is None:
-        return prompt(pair.test.samples[0], "causal")
-    arm = next(arm for arm in pair.arms if arm.name == shown)
-    for sample in pair.test.samples:
+        return prompt(pair.test[0], "causal")
+    for sample in pair.test:
         with suppress(SplitError):  # demonstrations cannot cover it
-            alone = replace(pair, test=SampleSet(pair.test.name, (sample,)))
-            (doc,) = with_demonstrations(alone, arm, most, "causal")
+            alone = replace(pair, test=(sample,))
+            (doc,) = with_demonstrations(alone, shown, most, "causal")
             before = [f"{each['prompt']}{each['target']}" for each in doc["demonstrations"]]
             return preamble(sample.corpus, "causal") + "\n\n".join([*before, doc["prompt"]])
-    raise SplitError("no sample can be covered with demonstrations", where=str(pair.name))
+    raise SplitError("no sample can be covered with demonstrations", where=str(pair.facts))
 
 
 def matching(pair: Sets, most: int) -> dict[str, Matching]:
     """Return what the prompts of each arm show; empty for a single arm, which has no match."""
     if len(pair.arms) == 1:
         return {}
-    of_arms = _match(chosen(pair, most))
-    return {arm.name: each for arm, each in zip(pair.arms, of_arms, strict=True)}
+    return dict(zip(pair.arms, _match(chosen(pair, most)), strict=True))
 
 
-def drawn_from(pair: Sets, arm: SampleSet, *, before_twin: bool) -> SampleSet:
+def drawn_from(pair: Sets, arm: str, *, before_twin: bool) -> Sequence[Sample]:
     """Return the samples that demonstrations are drawn from.
 
     Sets with twins draw from the samples that have twins, or from these twins.
     """
     if not have_twins(pair):
-        return arm
-    arms = {each.name: each for each in with_twins(pair).arms}
-    return _twins_of(arms[arm.name]) if before_twin else arms[arm.name]
+        return pair.arms[arm]
+    samples = with_twins(pair).arms[arm]
+    return _twins_of(samples) if before_twin else samples
 
 
-@cache
-def _twins_of(arm: SampleSet) -> SampleSet:
-    return replace(arm, samples=twins(arm.samples))
+_twins_of = cache(twins)
 
 
 def _listed(

@@ -26,10 +26,10 @@ def contents(sets: Benchmark, specs: Iterable[TaskSpec]) -> Iterator[tuple[str, 
         CorpusError: the data of a set is missing.
     """
     for spec in specs:
-        has_aspects = spec.name.aspect != spec.benchmark
-        name_of_set = spec.name.aspect if has_aspects else spec.name.protocol
-        folder = f"{spec.benchmark}/{spec.name.corpus}/{name_of_set}"
-        pair = sets.load(spec.name) if spec.release.is_pinned else None
+        has_aspects = spec.sets.aspect != spec.benchmark
+        name_of_set = spec.sets.aspect if has_aspects else spec.sets.protocol
+        folder = f"{spec.benchmark}/{spec.sets.corpus}/{name_of_set}"
+        pair = sets.load(spec) if spec.release.is_pinned else None
         for name, text in task_texts(spec, pair):
             yield f"{folder}/{name}", text
 
@@ -48,10 +48,10 @@ def task_texts(
     """
     more = {
         "own_corpus": own_corpus and msgspec.to_builtins(own_corpus),
-        "test_sha256": pair and digest(pair.test.samples),
+        "test_sha256": pair and digest(pair.test),
     }
-    variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.asking.decodings)]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.asking.in_context]
+    variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.sets.decodings)]
+    variants += [{"icl_arm": arm} for arm in spec.arms if spec.sets.in_context]
     for variant in variants:
         task = _task(spec, variant, templates, more)
         yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
@@ -66,15 +66,15 @@ def _task(
     metadata = {
         "version": spec.release.version,
         "benchmark": spec.benchmark,
-        **spec.name._asdict(),
+        **spec.sets.named,
         **variant,
         **more,
     }
     tags = spec.release.tags if not variant else ()
-    if arm and spec.release.is_default and spec.name.aspect != spec.benchmark:
-        tags = (f"{spec.benchmark}_{spec.name.corpus}_icl",)
-        if spec.name.part is not None:
-            tags += (f"{spec.release.family.format(corpus=spec.name.corpus)}_icl_{arm}",)
+    if arm and spec.release.is_default and spec.sets.aspect != spec.benchmark:
+        tags = (f"{spec.benchmark}_{spec.sets.corpus}_icl",)
+        if spec.sets.part is not None:
+            tags += (f"{spec.release.family.format(corpus=spec.sets.corpus)}_icl_{arm}",)
     task = {
         "include": included if decoding else included[0],
         "task": spec.task_name(arm, decoding),

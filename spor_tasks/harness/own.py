@@ -18,7 +18,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporErr
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName, Sets
+from spor_tasks.core.sample import SetFacts, Sets
 from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
@@ -81,8 +81,9 @@ def write(
                     raise
                 refused[name] = error
                 continue
-            (benchmark,) = (of for of in named.benchmarks() if pair.name.aspect in of.groups)
-            spec = benchmark.find(pair.name)
+            sets = pair.facts
+            (benchmark,) = (of for of in named.benchmarks() if sets.aspect in of.groups)
+            spec = benchmark.find(sets.aspect, sets.corpus, sets.protocol, sets.part)
             own = task_files.OwnCorpus(
                 file=request.corpus,
                 version=facts["corpus_version"],
@@ -97,9 +98,9 @@ def write(
                     what = "the name is too long for the files of its tasks"
                     raise ConfigError(what, where=request.corpus, remedy="Rename the file.")
                 (place / file).write_text(text, "utf-8")
-            sizes[spec.task] = len(pair.test.samples)
+            sizes[spec.task] = len(pair.test)
             warnings += ((spec.task, warning) for warning in found.warnings)
-            tag = f"{spec.benchmark}_{spec.name.corpus}"
+            tag = f"{spec.benchmark}_{spec.sets.corpus}"
         reasons = {name: error.what for name, error in refused.items()}
         if not sizes:
             first, *_ = refused.values()
@@ -129,7 +130,7 @@ def _requests(
     """Return what to ask for: sets of each protocol, or of each aspect and part, by their names."""
     if request.aspect:
         sets: Benchmark = registry().get("benchmark", request.aspect)
-        protocols = dict.fromkeys(spec.name.protocol for spec in sets.sets())
+        protocols = dict.fromkeys(spec.sets.protocol for spec in sets.sets())
         return {protocol: replace(request, protocol=protocol) for protocol in protocols}
     requests = {
         f"{aspect} {part or ''}".strip(): replace(request, aspect=aspect, part=part)
@@ -138,7 +139,7 @@ def _requests(
     }
     of_folders: dict[str, Request] = {}
     for folder in folders:
-        name = read_sets(folder).name
+        name = read_sets(folder).facts
         title = f"{name.aspect} {name.part or ''}".strip()
         if first := of_folders.get(title):
             what = f"has sets of {title}, as {first.sets} has"
@@ -149,7 +150,7 @@ def _requests(
     return requests | of_folders
 
 
-def load(own: task_files.OwnCorpus, name: SetName) -> Sets:
+def load(own: task_files.OwnCorpus, name: SetFacts) -> Sets:
     """Build the sets that a task's metadata describes; again only if the file changes.
 
     Raises:

@@ -1,17 +1,18 @@
 """The plan of a task from its metadata: sets, demonstrations, an adapter, metrics to switch on."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import msgspec
 from rapidfuzz.distance import Levenshtein
 
-from spor_tasks.core.contracts import Splits, TaskSpec
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import set_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
-from spor_tasks.core.sample import SampleSet, SetName, Sets
+from spor_tasks.core.sample import Sample, Sets
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import own
 from spor_tasks.harness.task_files import TaskSets
@@ -118,11 +119,9 @@ class Plan(NamedTuple):
 
     spec: TaskSpec
     pair: Sets
-    fewshot_arm: SampleSet | None
+    fewshot_arm: str | None
     """The arm of the demonstrations."""
     adapter: Adapter | None
-    has_splits: bool
-    """True if answers may be read under one of several splits."""
     instruction: str | None
     """That of a corpus of one's own, if its task files were made with one."""
     warnings: tuple[str, ...]
@@ -164,20 +163,18 @@ def _resolve(asked: _Asked) -> Plan:
     metadata, pair = asked.metadata, asked.pair
     of_set, settings = metadata.set, metadata.settings
     adapter = checkpoints.find_adapter(metadata.model)
-    split = _split(metadata, adapter)
-    if split != of_set.name:
-        pair = _read(of_set, split)
+    spec = _split(metadata, adapter)
+    if spec.sets.split:
+        pair = _read(of_set, spec)
     if arm := _arm(pair, "baseline_arm", settings.baseline_arm):  # for a baseline that is trained
-        of_arm = Adapter.of(arm.name, set_digest(arm))
+        of_arm = Adapter.of(arm, set_digest(pair.arms[arm]))
         adapter = msgspec.structs.replace(of_arm, prompt_style="causal")
-    spec = of_set.found.find(split)
     return Plan(
         spec=spec,
         pair=pair,
         fewshot_arm=_arm(pair, "fewshot_arm", of_set.icl_arm, settings.fewshot_arm)
         or next(iter(pair.arms), None),
         adapter=adapter,
-        has_splits=of_set.has_splits,
         instruction=of_set.own_corpus.instruction if of_set.own_corpus else None,
         warnings=_check_adapter(adapter, pair, metadata),
     )
@@ -196,9 +193,9 @@ def check_names(names: Iterable[str], *, are_ours: bool) -> None:
             raise ConfigError(f"there is no setting {name!r}", where="metadata", remedy=remedy)
 
 
-def arm_digest(arm: SampleSet) -> str | None:
+def arm_digest(samples: Sequence[Sample]) -> str | None:
     """Return the digest of an arm, None if it is in a file that is not here."""
-    return set_digest(arm) if getattr(arm.samples, "sha256", "") is not None else None
+    return set_digest(samples) if getattr(samples, "sha256", "") is not None else None
 
 
 def load(of: TaskSets) -> Sets:
@@ -209,7 +206,7 @@ def load(of: TaskSets) -> Sets:
         SplitError: it is another test set.
         CorpusError: the data is missing, or not what was published.
     """
-    pair = _read(of, of.name)
+    pair = _read(of, of.spec)
     actual = set_digest(pair.test)
     if of.test_sha256 not in {None, actual}:
         raise SplitError(
@@ -221,34 +218,35 @@ def load(of: TaskSets) -> Sets:
     return pair
 
 
-def _read(of: TaskSets, name: SetName) -> Sets:
-    return own.load(of.own_corpus, name) if of.own_corpus else of.found.load(name)
+def _read(of: TaskSets, spec: TaskSpec) -> Sets:
+    return own.load(of.own_corpus, spec.sets) if of.own_corpus else of.found.load(spec)
 
 
-def _split(metadata: Metadata, adapter: Adapter | None) -> SetName:
+def _split(metadata: Metadata, adapter: Adapter | None) -> TaskSpec:
     """Return the sets of the split that answers are read under: the adapter's, or the named one."""
-    name, requested = metadata.set.name, metadata.settings.split
-    if not metadata.set.has_splits:
+    whole, requested = metadata.set.spec, metadata.settings.split
+    if not whole.sets.is_pooled:
         if requested is not None:
             raise ConfigError(
-                f"split={requested}: {name} has no splits",
+                f"split={requested}: {whole.sets} has no splits",
                 where="metadata",
                 remedy="Leave the setting out.",
             )
-        return name
-    splits, own_split = cast("Splits", metadata.set.found), None
+        return whole
+    benchmark, own_split = metadata.set.found, None
     if adapter and (sets := adapter.sets):
-        trained = SetName(sets.aspect, sets.corpus, sets.protocol or "", sets.part)
-        own_split = splits.split_of(name, trained)
+        with suppress(SplitError):  # it was trained for another benchmark
+            trained = benchmark.find(sets.aspect, sets.corpus, sets.protocol or "", sets.part)
+            own_split = trained.sets.split if trained.task == whole.task else None
     if requested is None:
-        return splits.read_under(name, own_split) if own_split else name
+        return benchmark.under(whole, own_split) if own_split else whole
     if own_split not in {None, str(requested)} and not metadata.settings.allow_split_mismatch:
         raise ConfigError(
             f"split={requested} contradicts the adapter, which was trained on split {own_split}",
             where=str(metadata.model.adapter or metadata.model.pretrained),
             remedy="Leave split out: the adapter names its own.",
         )
-    return splits.read_under(name, str(requested))
+    return benchmark.under(whole, str(requested))
 
 
 def check_shots(plan: Plan, number: int | None) -> None:
@@ -258,12 +256,12 @@ def check_shots(plan: Plan, number: int | None) -> None:
         ConfigError: the sets have no training set to draw demonstrations from.
     """
     if number and not plan.pair.arms:
-        why = "is read under all its splits" if plan.has_splits else "has no training set"
+        why = "is read under all its splits" if plan.spec.sets.is_pooled else "has no training set"
         raise ConfigError(
             f"{plan.spec.task} {why}, so nothing can be demonstrated",
             where="num_fewshot",
             remedy="Name a split in the metadata, as in split=0."
-            if plan.has_splits
+            if plan.spec.sets.is_pooled
             else "Leave it out.",
         )
 
@@ -291,9 +289,9 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     if (plan.adapter and plan.adapter.arm) or number or is_asked:
         return None
     spec, shots = plan.spec, "--num_fewshot 3"
-    if plan.has_splits:
+    if plan.spec.sets.is_pooled:
         way = f"give {shots} --metadata split=0"
-    elif spec.asking.in_context:
+    elif spec.sets.in_context:
         way = f"evaluate {' or '.join(map(spec.task_name, spec.arms))}, or give {shots}"
     else:
         way = f"give {shots}"
@@ -301,17 +299,16 @@ def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     return f"hint: {fact}. If it was never tuned, {way}"
 
 
-def _arm(pair: Sets, setting: str, *requested: object) -> SampleSet | None:
+def _arm(pair: Sets, setting: str, *requested: object) -> str | None:
     """Return the arm that the first given value names; None if none is given."""
     named = [each for each in requested if each]
-    arms = {arm.name: arm for arm in pair.arms}
     for each in named:
-        if each not in [*arms]:  # which may be of any type
+        if each not in [*pair.arms]:  # which may be of any type
             raise ConfigError(
                 f"{setting}={each} is not an arm of the task",
-                remedy=f"Use {' or '.join(arms)}.",
+                remedy=f"Use {' or '.join(pair.arms)}.",
             )
-    return arms[str(named[0])] if named else None
+    return str(named[0]) if named else None
 
 
 def _check_adapter(adapter: Adapter | None, pair: Sets, metadata: Metadata) -> tuple[str, ...]:
@@ -322,14 +319,14 @@ def _check_adapter(adapter: Adapter | None, pair: Sets, metadata: Metadata) -> t
     if adapter is None or metadata.settings.allow_split_mismatch:
         return ()
     name = metadata.model.adapter
-    digests = [arm_digest(arm) for arm in pair.arms]
+    digests = {arm: arm_digest(samples) for arm, samples in pair.arms.items()}
     if adapter.arm_sha256 is None:
         return (f"{visible(name)} does not say what it was trained on",)
-    if None in digests:
-        absent = f"a training set of {pair.name.corpus} is not on this machine"
+    if None in digests.values():
+        absent = f"a training set of {pair.facts.corpus} is not on this machine"
         return (f"{absent}, so it is not checked that {visible(name)} was trained on it",)
-    if adapter.arm_sha256 in digests:
-        own_names = [arm.name for arm in pair.arms if arm_digest(arm) == adapter.arm_sha256]
+    if adapter.arm_sha256 in digests.values():
+        own_names = [arm for arm, sha256 in digests.items() if sha256 == adapter.arm_sha256]
         if adapter.arm not in own_names:
             raise ConfigError(
                 f"the adapter says that it was trained on {adapter.arm}, but the SHA-256 of "
@@ -338,7 +335,7 @@ def _check_adapter(adapter: Adapter | None, pair: Sets, metadata: Metadata) -> t
                 remedy="Its manifest was edited. Train the adapter again.",
             )
     else:
-        names = " or ".join(arm.name for arm in pair.arms) or "of any of its splits"
+        names = " or ".join(pair.arms) or "of any of its splits"
         of = f" of {adapter.sets.aspect} {adapter.sets.corpus}" if adapter.sets else ""
         raise ConfigError(
             f"the adapter was trained on {adapter.arm}{of}, SHA-256 {adapter.arm_sha256}, "

@@ -18,7 +18,6 @@ from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import set_digest
 from spor_tasks.core.removed import why_removed
-from spor_tasks.core.sample import SampleSet
 from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.documents import Document
 from spor_tasks.harness.plan import arm_digest, check_hf, check_shots, hint, read, resolve
@@ -110,13 +109,13 @@ class SporTask(host.HostTask):
                 **{key: value for key, value in config.items() if key != "class"},
                 "metadata": {
                     **metadata,
-                    "protocol": plan.spec.name.protocol,
-                    **({"part": plan.spec.name.part} if plan.spec.name.part else {}),
+                    "protocol": plan.spec.sets.protocol,
+                    **({"part": plan.spec.sets.part} if plan.spec.sets.part else {}),
                     "test_sha256": set_digest(plan.pair.test),
                 },
                 "metric_list": adapt.metric_list(self._scores),
                 "process_results": "spor_tasks",  # not empty: lm-eval would add metrics of its own
-                "fewshot_split": plan.fewshot_arm and plan.fewshot_arm.name,
+                "fewshot_split": plan.fewshot_arm,
                 "target_delimiter": _DEMONSTRATION_CUE[self._style],
             }
         )
@@ -131,7 +130,9 @@ class SporTask(host.HostTask):
     @property
     def _chooses(self) -> bool:
         """True if demonstrations are chosen for each sample."""
-        may_choose = self._plan.has_splits and self._tokens is None and self.config.num_fewshot
+        may_choose = (
+            self._plan.spec.sets.is_pooled and self._tokens is None and self.config.num_fewshot
+        )
         return self._asked.set.icl_arm is not None or bool(may_choose)
 
     def download(self, *_: object, **__: object) -> None:
@@ -146,7 +147,7 @@ class SporTask(host.HostTask):
         else:
             docs = documents.from_samples(plan.pair.test, *asked)
         self.dataset = {"test": documents.dataset(docs)}
-        if self._chooses and (text := preamble(plan.pair.name.corpus, self._style)):
+        if self._chooses and (text := preamble(plan.pair.facts.corpus, self._style)):
             self.set_config("description", text)
 
     def set_config(self, key: str, value: object, update: bool = False) -> None:  # noqa: FBT001, FBT002 - lm-eval's
@@ -201,7 +202,7 @@ class SporTask(host.HostTask):
         demonstrations.
         """
         pair = self._plan.pair
-        arm = cast("SampleSet", self._plan.fewshot_arm)  # check_shots has refused sets without any
+        arm = cast("str", self._plan.fewshot_arm)  # check_shots has refused sets without any
         drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
         seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
         docs = documents.from_samples(drawn_from, self._style, self._instruction)
@@ -326,15 +327,15 @@ class SporTask(host.HostTask):
         config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
         config.setdefault("generation_kwargs", {})  # as do tasks of likelihoods
         plan, settings, number = self._plan, self._asked.settings, config["num_fewshot"]
-        arms = {arm.name: sha for arm in plan.pair.arms if (sha := arm_digest(arm))}
-        arm = plan.fewshot_arm.name if plan.fewshot_arm else None
+        arms = {arm: sha for arm, each in plan.pair.arms.items() if (sha := arm_digest(each))}
+        arm = plan.fewshot_arm
         demonstrations = arms[str(arm)] if number else None
         samples, covered, matching = 0, None, {}
         if self._chooses:
             config["metadata"].setdefault("icl_arm", arm)
             chosen = documents.chosen(plan.pair, number)
             demonstrations = digest_demonstrations(chosen)
-            samples, covered = len(plan.pair.test.samples), len(chosen)
+            samples, covered = len(plan.pair.test), len(chosen)
             of_arms = documents.matching(plan.pair, number).items()
             matching = {name: asdict(of_arm) for name, of_arm in of_arms}
         facts = Facts(

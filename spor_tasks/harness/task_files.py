@@ -15,7 +15,6 @@ from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import LONGEST_NAME
 from spor_tasks.core.registry import registry
 from spor_tasks.core.removed import why_removed
-from spor_tasks.core.sample import SetName
 
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
@@ -72,11 +71,6 @@ class TaskSets(msgspec.Struct, frozen=True, kw_only=True):
     """The task's file, where lm-eval says it."""
 
     @property
-    def name(self) -> SetName:
-        """The name of the sets."""
-        return SetName(self.aspect, self.corpus, self.protocol, self.part)
-
-    @property
     def found(self) -> Benchmark:
         """The benchmark that has the sets.
 
@@ -87,9 +81,13 @@ class TaskSets(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     @property
-    def has_splits(self) -> bool:
-        """Whether answers are read under splits."""
-        return hasattr(self.found, "read_under")
+    def spec(self) -> TaskSpec:
+        """The declaration of the sets.
+
+        Raises:
+            SplitError: the benchmark has no such sets.
+        """
+        return self.found.find(self.aspect, self.corpus, self.protocol, self.part)
 
 
 class TaskFile(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from tqdm import tqdm
 
 from spor_tasks.core.errors import ConfigError, SplitError
-from spor_tasks.core.sample import DataUnit, Hidden, Sample, SampleSet, Sets, Triple
+from spor_tasks.core.sample import DataUnit, Hidden, Sample, Sets, Triple
 from spor_tasks.prompts.content import Demonstrations, Prompted, words, worth
 from spor_tasks.prompts.cover import Block, Cover, covers, draw_sizes, filled
 from spor_tasks.prompts.pool import Fillers, Key, Pool, draw_bit
@@ -77,10 +77,8 @@ def choose(pair: Sets, most: int) -> tuple[Prompted, ...]:
             where="num_fewshot",
             remedy="Allow one at least, or evaluate the task without _icl.",
         )
-    demonstrate = _RULES.get(pair.name.aspect, _without_aspects)(pair, most)
-    samples = tqdm(
-        pair.test.samples, "choosing demonstrations", delay=_SECONDS, mininterval=_SECONDS
-    )
+    demonstrate = _RULES.get(pair.facts.aspect, _without_aspects)(pair, most)
+    samples = tqdm(pair.test, "choosing demonstrations", delay=_SECONDS, mininterval=_SECONDS)
     choices = ((sample, demonstrate(sample)) for sample in samples)
     prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms)
     if not prompted:
@@ -108,7 +106,7 @@ class _Arm(NamedTuple):
 
 
 def _systematicity(pair: Sets, most: int) -> _Demonstrate:
-    atom, combination = (Pool(arm.samples) for arm in pair.arms)
+    atom, combination = map(Pool, pair.arms.values())
     return _Matched(
         (_Arm(atom, allows=lambda block: not _pairs(block)), _Arm(combination, value=_pairs)),
         limits=[most],
@@ -124,7 +122,7 @@ def _pairs(block: Block) -> int:
 
 
 def _productivity(pair: Sets, most: int) -> _Demonstrate:
-    invisible, visible = (Pool(arm.samples) for arm in pair.arms)
+    invisible, visible = map(Pool, pair.arms.values())
     longest = max(invisible.sizes)
     return _Matched(
         (_Arm(invisible), _Arm(visible, value=lambda block: int(block.size > longest))),
@@ -248,7 +246,7 @@ def _candidates(
 
 
 def _order_invariance(pair: Sets, most: int) -> _Demonstrate:
-    original, match = (arm.samples for arm in pair.arms)
+    original, match = pair.arms.values()
     # Match has a sample for each reference, in the order of Original.
     texts = [(sample, number) for sample in original for number in range(len(sample.references))]
     try:
@@ -300,8 +298,8 @@ def _each_arm(choices: Sequence[Callable[[Sample], Demonstrations]]) -> _Demonst
 
 
 def _without_aspects(pair: Sets, most: int) -> _Demonstrate:
-    rule = similar_tables if pair.test.samples[0].table else same_or_other_combinations
-    return _each_arm([rule(arm, most) for arm in pair.arms])
+    rule = similar_tables if pair.test[0].table else same_or_other_combinations
+    return _each_arm([rule(arm, samples, most) for arm, samples in pair.arms.items()])
 
 
 def _rule_learnability(pair: Sets, most: int) -> _Demonstrate:
@@ -310,11 +308,11 @@ def _rule_learnability(pair: Sets, most: int) -> _Demonstrate:
             return (tuple(display(part) for part in unit),)
         return (unit, unit.attribute)
 
-    def choice(arm: SampleSet) -> Callable[[Sample], Demonstrations]:
-        pool = Pool(arm.samples, shows)
+    def choice(samples: Sequence[Sample]) -> Callable[[Sample], Demonstrations]:
+        pool = Pool(samples, shows)
         return lambda sample: _fewest(sample, _unhidden(sample), pool, most)
 
-    return _each_arm([choice(arm) for arm in pair.arms])
+    return _each_arm(list(map(choice, pair.arms.values())))
 
 
 def _unhidden(sample: Sample) -> tuple[Key, ...]:

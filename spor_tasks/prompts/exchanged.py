@@ -20,8 +20,8 @@ def with_twins(pair: Sets) -> Sets:
         SplitError: an arm has no such sample.
         ConfigError: the corpus has no twins.
     """
-    if pair.name.aspect == "order_invariance":
-        original, match = (arm.samples for arm in pair.arms)
+    if pair.facts.aspect == "order_invariance":
+        original, match = pair.arms.values()
         kept: list[list[Sample]] = [[], []]
         first = 0
         for sample in original:
@@ -31,15 +31,12 @@ def with_twins(pair: Sets) -> Sets:
                 kept[1] += match[first:end]
             first = end
     else:
-        kept = [[sample for sample in arm.samples if _has_twin(sample)] for arm in pair.arms]
-    arms = tuple(
-        replace(arm, samples=tuple(samples)) for arm, samples in zip(pair.arms, kept, strict=True)
-    )
-    for arm in arms:
-        if not arm.samples:
-            raise SplitError(f"no sample of {arm.name} has a twin, so none can be shown")
-    test = tuple(sides(sample)[0] for sample in pair.test.samples)
-    return replace(pair, arms=arms, test=replace(pair.test, samples=test))
+        kept = [list(filter(_has_twin, samples)) for samples in pair.arms.values()]
+    arms = {arm: tuple(samples) for arm, samples in zip(pair.arms, kept, strict=True)}
+    for arm, samples in arms.items():
+        if not samples:
+            raise SplitError(f"no sample of {arm} has a twin, so none can be shown")
+    return replace(pair, arms=arms, test=tuple(sides(sample)[0] for sample in pair.test))
 
 
 def twins(samples: Iterable[Sample]) -> tuple[Sample, ...]:

@@ -32,26 +32,28 @@ def choose(pair: Sets, most: int) -> tuple[Prompted, ...]:
     Raises:
         SporError: as when they are chosen.
     """
-    splits = [pair.test, *pair.arms]
-    module = getattr(corpus_of(pair.name.corpus).linearize, "__module__", "")
+    named = {"test": pair.test, **pair.arms}
+    splits = [*named.values()]
+    module = getattr(corpus_of(pair.facts.corpus).linearize, "__module__", "")
     if not module.startswith(_OURS):
         return demonstrations.choose(pair, most)
     code = _code(demonstrations.__name__, module)
-    facts = [*pair.name, most, *([split.name, set_digest(split)] for split in splits)]
+    digests = [[name, set_digest(samples)] for name, samples in named.items()]
+    facts = [str(pair.facts), most, *digests]
     file = folders.user_cache() / "demonstrations" / f"{sha256_of_text(json.dumps(facts))}.json"
     with suppress(SporError, AttributeError, IndexError, KeyError, TypeError, ValueError):
         content = read_json(file)
         found = [
-            [tuple(split.samples[i] for i in row) for split, row in zip(splits, rows, strict=True)]
+            [tuple(split[i] for i in row) for split, row in zip(splits, rows, strict=True)]
             for rows in content["numbers"]
         ]
         chosen = tuple(Prompted(sample, tuple(arms)) for (sample,), *arms in found)
         if (content["code"], content["sha256"]) == (code, digest(chosen)):
             _log.info("demonstrations as kept in %s", visible(file))
             return chosen
-    _log.info("choosing demonstrations for %d samples; they are kept", len(pair.test.samples))
+    _log.info("choosing demonstrations for %d samples; they are kept", len(pair.test))
     chosen = demonstrations.choose(pair, most)
-    places = [{each.id: i for i, each in enumerate(split.samples)} for split in splits]
+    places = [{each.id: i for i, each in enumerate(split)} for split in splits]
     numbers = [
         [
             [of_split[sample.id] for sample in row]

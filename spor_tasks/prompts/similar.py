@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import DataUnit, Sample, SampleSet
+from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.tables import header_of
 
 
@@ -62,7 +62,9 @@ class _TablesByHeader:
             likeness[numbers] = -1
 
 
-def similar_tables(arm: SampleSet, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+def similar_tables(
+    arm: str, samples: Sequence[Sample], most: int
+) -> Callable[[Sample], tuple[Sample, ...]]:
     """Return the function that chooses ``most`` demonstrations of a test sample.
 
     They are about the tables whose headers are most like that of the sample, by the share of
@@ -74,10 +76,9 @@ def similar_tables(arm: SampleSet, most: int) -> Callable[[Sample], tuple[Sample
         SplitError: the arm has no sample with a table.
         CorpusError: a table is malformed.
     """
-    samples = arm.samples
     headers = _TablesByHeader(samples)
     if not headers.tables:
-        raise SplitError(f"{arm.name} has no sample with a table")
+        raise SplitError(f"{arm} has no sample with a table")
 
     @cache  # a test table has several samples
     def ranked(name: str, title: str, header: frozenset[str]) -> list[_TableSamples]:
@@ -102,7 +103,9 @@ def similar_tables(arm: SampleSet, most: int) -> Callable[[Sample], tuple[Sample
     return choose
 
 
-def same_or_other_combinations(arm: SampleSet, most: int) -> Callable[[Sample], tuple[Sample, ...]]:
+def same_or_other_combinations(
+    arm: str, samples: Sequence[Sample], most: int
+) -> Callable[[Sample], tuple[Sample, ...]]:
     """Return the function that chooses ``most`` demonstrations, as CompMCTG has it (2024).
 
     If the arm has texts of the sample's combination, they are of it. If not, each is of another
@@ -112,12 +115,11 @@ def same_or_other_combinations(arm: SampleSet, most: int) -> Callable[[Sample], 
     Raises:
         SplitError: the arm has no sample.
     """
-    samples = arm.samples
     numbers: dict[frozenset[DataUnit], list[int]] = defaultdict(list)
     for number, sample in enumerate(samples):
         numbers[frozenset(sample.units)].append(number)
     if not numbers:
-        raise SplitError(f"{arm.name} has no samples")
+        raise SplitError(f"{arm} has no samples")
     combinations = [*numbers]
 
     def choose(sample: Sample) -> tuple[Sample, ...]:

@@ -11,7 +11,6 @@ from itertools import groupby
 from statistics import fmean
 from typing import TypeAlias
 
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.report.grid import Grid, Line, Notes, Number, joined
 from spor_tasks.report.published import lines
@@ -49,8 +48,8 @@ def averaged(rows: Sequence[Comparison]) -> Iterator[Grid]:
             name, half = row.spec.score(row.metric)
             if row.variant != variant or row.kind == "published" or name not in _ENDS:
                 continue
-            dataset = row.spec.name.corpus
-            protocol = (row.spec.sets.split_of or row.spec.name).protocol
+            dataset = row.spec.sets.corpus
+            protocol = row.spec.sets.facets["protocol"]
             is_acd = protocol == "fewshot" and dataset in _WITHOUT_ACD
             for of in [protocol, "acd"] if is_acd else [protocol]:
                 column = f"{joined('_', of, half)}{_ENDS[name]}"
@@ -112,7 +111,7 @@ def _grid(
         for system, averaged in by_system.items()
         if not all(math.isnan(averaged[column]) for column in columns)
     ]
-    of_averages = lines(BENCHMARK)[SetName(BENCHMARK, "", "averages")] if runs else ()
+    of_averages = lines(BENCHMARK)["averages"] if runs else ()
     for model, printed in groupby(of_averages, lambda line: line["model"]):
         cells = dict.fromkeys(columns, Number(""))
         for line in printed:

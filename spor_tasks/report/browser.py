@@ -93,7 +93,7 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     """
 
     def place(file: SampleFile) -> tuple[Any, ...]:
-        run, sets = file.run, file.run.spec.name
+        run, sets = file.run, file.run.spec.sets
         arm = run.spec.arms.index(run.arm) if run.arm in run.spec.arms else -1
         aspect = place_of(run.spec.benchmark, sets.aspect)
         seed = -1 if run.seed is None else run.seed

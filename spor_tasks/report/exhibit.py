@@ -109,7 +109,7 @@ def terminal(exhibit: Exhibit, width: int = 100) -> str:
     """
     first, _ = exhibit.runs[0]
     run, sample = first.run, first.sample
-    lines = [f"{run.comparison} {run.spec.name.protocol}: sample {exhibit.index}, {sample.id}"]
+    lines = [f"{run.comparison} {run.spec.sets.protocol}: sample {exhibit.index}, {sample.id}"]
     for number, side in enumerate(sample_views(sample, _ROWS)):
         lines += [*([f"{_TEXT}twin:"] if number else []), *_side(side)]
     for record, view in exhibit.runs:

@@ -42,13 +42,13 @@ def fill(layouts: Sequence[Layout], rows: _Rows) -> Iterator[Grid]:
     titles: dict[str | None, str] = {}
     for row in rows:
         if row.kind != "published":
-            titles.setdefault(row.spec.name.part, full_title(row))
+            titles.setdefault(row.spec.sets.part, full_title(row))
     for part, title in titles.items():
-        yield from _filled(apart, [row for row in rows if row.spec.name.part == part], rows, title)
+        yield from _filled(apart, [row for row in rows if row.spec.sets.part == part], rows, title)
     title = section_title(rows[0])
     whole = [] if layouts else [Layout(order="given")]
     yield from _filled(together or whole, rows, rows, title)
-    several = {row.name for row in rows if row.kind == "published" and row.spec.name.part}
+    several = {row.name for row in rows if row.kind == "published" and row.spec.sets.part}
     of_several = [row for row in rows if row.kind != "published" or row.name in several]
     for layout in compared if len(titles) > 1 else ():
         yield from _filled([layout], of_several, rows, title)
@@ -61,7 +61,7 @@ def _filled(layouts: Iterable[Layout], rows: _Rows, section: _Rows, title: str) 
         for row in rows:
             name, group = row.spec.score(row.metric)
             is_taken = (
-                (not layout.parts or (row.spec.name.part or "") in layout.parts)
+                (not layout.parts or (row.spec.sets.part or "") in layout.parts)
                 and (not layout.scores or name in layout.scores)
                 and (not layout.groups or group in layout.groups)
             )
@@ -84,7 +84,7 @@ def _ordered(layout: Layout, rows: _Rows) -> _Rows:
         first[name] = min(at, first.get(name, at))
 
     def place(row: Comparison) -> tuple[int, ...]:
-        part = layout.parts.index(row.spec.name.part or "") if layout.parts else 0
+        part = layout.parts.index(row.spec.sets.part or "") if layout.parts else 0
         if layout.order == "given":
             return (part,)
         at = row.spec.displayed.index(row.metric)
@@ -96,7 +96,7 @@ def _ordered(layout: Layout, rows: _Rows) -> _Rows:
 def _header(layout: Layout, row: Comparison) -> str:
     name, group = row.spec.score(row.metric)
     label = row.spec.scores.get(name, row.score).label
-    score = layout.headers.get(f"{row.spec.name.part}.{name}") or layout.headers.get(name) or label
+    score = layout.headers.get(f"{row.spec.sets.part}.{name}") or layout.headers.get(name) or label
     header = score if not group else row.score.label
     if group in layout.columns:
         header = layout.columns[group].format(score=score)
@@ -145,7 +145,7 @@ def by_arm(
     metrics, arms = rows[0].spec.reported, rows[0].spec.arms
     ordered = sorted(
         (row for row in rows if row.kind != "floor"),
-        key=lambda row: (row.spec.name.part or "", metrics.index(row.metric)),
+        key=lambda row: (row.spec.sets.part or "", metrics.index(row.metric)),
     )
     notes = Notes()
     absent, missing = _absent(ordered)
@@ -158,7 +158,7 @@ def by_arm(
         return "" if row.kind == "published" else _cell(row.as_is, row.score, notes)
 
     columns: dict[str, Callable[[Comparison], Content]] = {**_names(ordered)}
-    if any(row.spec.name.part for row in ordered):
+    if any(row.spec.sets.part for row in ordered):
         columns[part] = partial(_part, part)
     columns["metric"] = attrgetter("score.label")
     if any(row.as_is.values for row in ordered):
@@ -193,7 +193,7 @@ def _floors(title: str, rows: _Rows, part: str) -> Grid:
     by_floor: dict[tuple[str, str], dict[str, Comparison]] = defaultdict(dict)
     for row in rows:
         by_floor[_part(part, row), row.name][row.metric] = row
-    parts = [part] if any(row.spec.name.part for row in rows) else []
+    parts = [part] if any(row.spec.sets.part for row in rows) else []
     for (own_part, name), own in sorted(by_floor.items()):
         cells = (
             _cell(own[metric].as_is, score, notes) if metric in own else Number("")
@@ -246,10 +246,10 @@ def by_metric(
     ``header`` makes the header of a column from a row that has its score. ``about`` are texts
     that follow the number of samples in the caption.
     """
-    columns = {(row.spec.name.part, row.metric): header(row) for row in rows}
+    columns = {(row.spec.sets.part, row.metric): header(row) for row in rows}
     models: dict[tuple[str, str], dict[tuple[str | None, str], Comparison]] = defaultdict(dict)
     for row in rows:
-        models[row.kind, row.name][row.spec.name.part, row.metric] = row
+        models[row.kind, row.name][row.spec.sets.part, row.metric] = row
     notes, names = Notes(), _names(rows)
     lines: dict[str, list[Line]] = defaultdict(list)
     for (kind, _), by_column in models.items():
@@ -281,7 +281,7 @@ def by_metric(
         tuple(line if has_seeds else line[:-1] for line in lines[kind])
         for kind in ("run", "published", "floor")
     )
-    sizes = {(row.spec.name.part, samples_text(row)): None for row in rows if row.kind == "run"}
+    sizes = {(row.spec.sets.part, samples_text(row)): None for row in rows if row.kind == "run"}
     is_uneven = len({n for _, n in sizes}) > 1
     counts = {f"{n} ({part})" if part and is_uneven else n: None for part, n in sizes}
     return Grid(

@@ -141,7 +141,7 @@ def rank(report: Report) -> Leaderboard:
 
     def place(board: Board) -> tuple[tuple[int, int], str, int, str]:
         row, spec = board.row, board.row.spec
-        first = place_of(spec.benchmark, spec.name.aspect)
+        first = place_of(spec.benchmark, spec.sets.aspect)
         return first, row.task, spec.reported.index(row.metric), board.apart or ""
 
     problems = (*report.problems, *dict.fromkeys(conflicts))
@@ -262,7 +262,7 @@ def _grid(board: Board) -> Grid:
 def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
     row = board.row
     return {
-        **row.spec.name._asdict(),
+        **row.spec.sets.named,
         "variant": row.variant,
         "task": row.task,
         "apart": board.apart,

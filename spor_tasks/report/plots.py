@@ -224,8 +224,8 @@ def _arms(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
             for cell, look in cells
             if cell.mean is not None
         ]
-        name = row.spec.name
-        test = joined(" · ", name.corpus, name.part, row.variant, name.protocol, row.score.label)
+        sets = row.spec.sets
+        test = joined(" · ", sets.corpus, sets.part, row.variant, sets.protocol, row.score.label)
         ends, is_filled = _ends(difference.interval), bool(difference.mark)
         gap = _Point(difference.value, _DIFFERENCE, ends, is_filled=is_filled)
         text = f"{difference.value:+.2f}{difference.mark}"

@@ -64,7 +64,7 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
     licences = {
         corpus: LICENCES.get(corpus) if shipped_task(each.run) else None
         for each in samples
-        for corpus in [each.run.spec.name.corpus]
+        for corpus in [each.run.spec.sets.corpus]
     }
     with TemporaryDirectory(prefix="spor-push-") as name:
         stage = Path(name)

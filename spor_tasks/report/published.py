@@ -2,7 +2,7 @@
 
 A line is a score of a system after an arm; ``mark`` is the printed one of the difference between
 the arms. Gaps that are not printed follow from the two printed scores. ``n`` is the number of test
-samples, where it is published. Lines of the protocol `averages` are means over corpora.
+samples, where it is published. Lines of the task `averages` are means over corpora.
 """
 
 import csv
@@ -13,9 +13,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeAlias
 
-from msgspec.structs import replace as changed
-
-from spor_tasks.core.sample import SetName
 from spor_tasks.results.rows import Cell, Comparison, Size
 from spor_tasks.results.stats import Estimate
 
@@ -26,17 +23,14 @@ Line: TypeAlias = Mapping[str, str]
 
 
 @cache
-def lines(benchmark: str) -> Mapping[SetName, Sequence[Line]]:
-    """Return the lines of a benchmark by their sets, in the order of the file."""
-    by_sets: dict[SetName, list[Line]] = {}
+def lines(benchmark: str) -> Mapping[str, Sequence[Line]]:
+    """Return the lines of a benchmark by the task of their sets, in the order of the file."""
+    by_task: dict[str, list[Line]] = {}
     with Path(__file__).with_name("published.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             if line["benchmark"] == benchmark:
-                name = SetName(
-                    line["aspect"], line["corpus"], line["protocol"], line["part"] or None
-                )
-                by_sets.setdefault(name, []).append(line)
-    return by_sets
+                by_task.setdefault(line["task"], []).append(line)
+    return by_task
 
 
 def published_rows(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
@@ -44,26 +38,19 @@ def published_rows(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
 
     Systems wrote as the task does without demonstrations, greedily or as its paper decodes.
     """
-    sets = {
-        (row.spec.benchmark, row.spec.sets.split_of or row.spec.name, row.variant): row
-        for row in rows
-    }
+    sets = {(row.spec.benchmark, row.spec.task, row.variant): row for row in rows}
     return tuple(
         published
-        for (benchmark, name, variant), row in sets.items()
+        for (benchmark, task, variant), row in sets.items()
         if variant in {"", *row.spec.sets.decodings}
-        for published in _rows(row, lines(benchmark).get(name, ()))
+        for published in _rows(row, lines(benchmark).get(task, ()))
     )
 
 
 def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
     spec = like.spec
-    if spec.sets.split_of:
-        spec = replace(
-            spec,
-            name=spec.name._replace(part=None),
-            sets=changed(spec.sets, part_title=None),
-        )
+    if spec.sets.split:
+        spec = replace(spec, sets=replace(spec.sets, part=None, part_title=None))
     for (model, metric), of_arms in groupby(printed, lambda line: (line["model"], line["metric"])):
         if metric not in spec.scores:
             continue
@@ -73,7 +60,7 @@ def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
         yield Comparison(
             spec=spec,
             variant=like.variant,
-            task=spec.task if spec.sets.split_of else like.task,
+            task=spec.task if spec.sets.split else like.task,
             model=model,
             metric=metric,
             size=Size(int(first["n"] or like.size.n)),

@@ -33,7 +33,7 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
     found: dict[tuple[str, str], tuple[list[Comparison], list[Comparison]]] = {}
     for number, of_both in enumerate(((*rows, *paper), (*apart, *paper, *pooled))):
         for row in of_both:
-            aspect = row.spec.benchmark, row.spec.name.aspect
+            aspect = row.spec.benchmark, row.spec.sets.aspect
             found.setdefault(aspect, ([], []))[number].append(row)
     ordered = sorted(found.items(), key=lambda item: place_of(*item[0]))
     return tuple(Table(*aspect, *map(tuple, of_both)) for aspect, of_both in ordered)
@@ -43,8 +43,8 @@ def grids(table: Table) -> tuple[Grid, ...]:
     """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
     sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for row in table.pooled:
-        name = row.spec.name
-        sections[name.corpus, name.protocol, row.variant].append(row)
+        sets = row.spec.sets
+        sections[sets.corpus, sets.protocol, row.variant].append(row)
     found = [
         grid
         for _, rows in sorted(sections.items())

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from functools import cache
 from operator import itemgetter
+from typing import Any
 
 from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName
+from spor_tasks.core.sample import SetFacts
 from spor_tasks.harness import task_files
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results.runs import Run
@@ -26,11 +27,8 @@ def shipped_task(result: Run) -> TaskFile | None:
 
     None is a result of sets that are not shipped, such as those of a user's own corpus.
     """
-    by_task, by_sets = _shipped()
-    own = result.spec
-    return by_task.get(result.task) or (
-        by_sets.get((own.benchmark, own.sets.split_of or own.name)) if own.sets.is_fixed else None
-    )
+    by_task, own = _shipped(), result.spec
+    return by_task.get(result.task) or (by_task.get(own.task) if own.sets.is_fixed else None)
 
 
 def contradiction(result: Run) -> str | None:
@@ -41,14 +39,15 @@ def contradiction(result: Run) -> str | None:
     ours, spec = shipped_task(result), result.spec
     if ours is None or _major(result.signature["version"]) != _major(_version(ours)):
         return None
-    if spec.sets.split_of is not None and spec.task == ours.name:
+    if spec.sets.split is not None and spec.task == ours.name:
         # No task file has the digest of a split, and to compute it needs the sets: see `fault_of`.
         return None
-    benchmark, name = _sets(ours)
-    if (spec.benchmark, spec.name) != (benchmark, name):
+    of = ours.sets
+    sets = SetFacts(aspect=of.aspect, corpus=of.corpus, protocol=of.protocol, part=of.part)
+    if (spec.benchmark, spec.sets.named) != (of.benchmark, sets.named):
         return (
-            f"claims to be of {spec.benchmark} {spec.name}, but {ours.name} is of "
-            f"{benchmark} {name}: left out"
+            f"claims to be of {spec.benchmark} {spec.sets}, but {ours.name} is of "
+            f"{of.benchmark} {sets}: left out"
         )
     sha256 = result.signature["test_sha256"]
     expected = ours.sets.test_sha256
@@ -80,35 +79,26 @@ def fault_of(file: SampleFile) -> str | None:
     if logged_sha256 != result.signature["test_sha256"]:
         return "claims another test set than that of its samples"
     own = result.spec
-    if own.sets.split_of and _split_sha256(own.benchmark, own.name) not in {None, logged_sha256}:
+    if own.sets.split and _split_sha256(own.benchmark, *own.sets.named.values()) not in {
+        None,
+        logged_sha256,
+    }:
         return "has other samples than its split"
     return None
 
 
 @cache
-def _split_sha256(benchmark: str, name: SetName) -> str | None:
+def _split_sha256(name: str, **sets: Any) -> str | None:
     """Return the digest of a shipped split, which no task file has."""
-    sets: Benchmark = registry().get("benchmark", benchmark)
-    is_pinned = sets.find(name).release.is_pinned
-    return digest(sets.load(name).test.samples) if is_pinned else None
-
-
-_Sets = tuple[str, SetName]
-"""A benchmark, and the name of its sets."""
+    benchmark: Benchmark = registry().get("benchmark", name)
+    spec = benchmark.find(**sets)
+    return digest(benchmark.load(spec).test) if spec.release.is_pinned else None
 
 
 @cache  # the files do not change while a report is made
-def _shipped() -> tuple[Mapping[str, TaskFile], Mapping[_Sets, TaskFile]]:
-    files = task_files.files()
-    by_sets: dict[_Sets, TaskFile] = {}
-    for file in sorted(files, key=lambda file: len(file.name)):  # that without a variant
-        by_sets.setdefault(_sets(file), file)
-    return {file.name: file for file in files}, by_sets
+def _shipped() -> Mapping[str, TaskFile]:
+    return {file.name: file for file in task_files.files()}
 
 
 def _version(file: TaskFile) -> str:
     return str(file.sets.version)
-
-
-def _sets(file: TaskFile) -> _Sets:
-    return file.sets.benchmark, file.sets.name

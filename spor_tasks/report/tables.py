@@ -70,7 +70,7 @@ def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
             if each.n is not None:
                 n, clusters = each.n, each.clusters
         yield {
-            **row.spec.name._asdict(),
+            **row.spec.sets.named,
             **{name: getattr(row, name) for name in ("variant", "task")},
             "source": "paper" if row.kind == "published" else row.kind,
             **{name: getattr(row, name) for name in ("model", "apart", "metric")},

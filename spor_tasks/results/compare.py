@@ -252,7 +252,7 @@ def _fault(result: Run) -> Problem | None:
     """Return why a result is left out: an arm that the sets lack, or a score off its scale."""
     where = f"{result.file}: {result.task}"
     if result.arm not in {None, *result.spec.arms}:
-        what = f"{result.arm} is not an arm of {result.spec.name.aspect}: left out"
+        what = f"{result.arm} is not an arm of {result.spec.sets.aspect}: left out"
         return Problem("unknown", where, what)
     for metric in result.spec.displayed:
         low, high = result.spec.scores[metric].scale
@@ -443,7 +443,8 @@ def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, 
             mark = next((mark for mark, level in marks if p < level), "")
         differing[number] = replace(found, p=p, mark=mark, reason=reason)
         if reason is None:
-            table = row.spec.name._replace(part=None), row.variant, row.metric, runs
+            sets = row.spec.sets
+            table = sets.aspect, sets.corpus, sets.protocol, row.variant, row.metric, runs
             tables[table].append(number)
     for numbers in tables.values():
         variances = [known for number in numbers if (known := differing[number].variances)]

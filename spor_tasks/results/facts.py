@@ -20,7 +20,7 @@ from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.layouts import Layout
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName
+from spor_tasks.core.sample import SetFacts
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import info_of, known_info, score_of
 from spor_tasks.metrics.totals import (
@@ -158,7 +158,7 @@ class BenchmarkFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What remarks of tables say of this task."""
 
     @classmethod
-    def of(cls, name: str, sets: SetName, captions: Mapping[str, str]) -> "BenchmarkFacts":
+    def of(cls, name: str, sets: SetFacts, captions: Mapping[str, str]) -> "BenchmarkFacts":
         """Return the facts of a benchmark and these sets; of one that is not here, its name."""
         aspect = sets.aspect
         if name not in registry().names("benchmark"):
@@ -182,28 +182,6 @@ GAP = "gap"
 _UNSAID = BenchmarkFacts(title="")  # in results of version 0.2
 
 
-class SetFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sets of a task are, beside their name."""
-
-    part_title: str | None = None
-    """Names the part of the sets."""
-    facets: dict[str, str] = {}
-    """What the part and the protocol mean, by keys of the benchmark."""
-    decodings: tuple[str, ...] = ()
-    """The other ways to decode that have tasks."""
-    in_context: bool = True
-    """Whether each arm has a task with demonstrations."""
-    split_of: SetName | None = None
-    """The sets of the whole task, if these are those of a split."""
-    is_pooled: bool = False
-    """Whether tables have the samples of all splits together."""
-    is_fixed: bool = True
-    """Whether the sets are the same for everyone."""
-
-
-_SETS = SetFacts()
-
-
 class KeyGap(NamedTuple):
     """The keys of two scores of one system; shown is the first less the second."""
 
@@ -224,16 +202,15 @@ class Declared:
     """
 
     benchmark: str
-    name: SetName
     task: str
     title: str
+    sets: SetFacts
     arms: tuple[str, ...]
     scores: Mapping[str, ScoreFacts]
     reported: tuple[str, ...]
     headline: str
     breakdown: tuple[str, ...] = ()
     gaps: tuple[KeyGap, ...] = ()
-    sets: SetFacts = _SETS
     about: BenchmarkFacts = _UNSAID
 
     @classmethod
@@ -251,25 +228,16 @@ class Declared:
         own = spec.judging
         return cls(
             benchmark=spec.benchmark,
-            name=spec.name,
             task=spec.task,
             title=spec.title,
+            sets=spec.sets,
             arms=spec.arms,
             scores=scores,
             reported=tuple(map(str, own.reported)),
             headline=own.headline,
             breakdown=tuple(map(str, own.breakdown)),
             gaps=tuple(KeyGap(*map(str, gap)) for gap in own.gaps),
-            sets=SetFacts(
-                part_title=spec.part_title,
-                facets=dict(spec.facets),
-                decodings=tuple(spec.asking.decodings),
-                in_context=spec.asking.in_context,
-                split_of=spec.splitting.whole,
-                is_pooled=spec.splitting.is_pooled,
-                is_fixed=spec.release.is_fixed,
-            ),
-            about=BenchmarkFacts.of(spec.benchmark, spec.name, captions),
+            about=BenchmarkFacts.of(spec.benchmark, spec.sets, captions),
         )
 
     @property
@@ -310,12 +278,12 @@ class Declared:
             ResultError: the benchmark has no such aspect, no score that tables test is left, or a
                 score is not described.
         """
-        name, aspect = self.benchmark, self.name.aspect
+        name, aspect = self.benchmark, self.sets.aspect
         is_here = name in registry().names("benchmark")
         if is_here and aspect not in registry().get("benchmark", name).groups:
             raise ResultError(f"the benchmark {name!r} has no {aspect!r}")
         if not self.about.title:
-            about = BenchmarkFacts.of(self.benchmark, self.name, self.about.captions)
+            about = BenchmarkFacts.of(self.benchmark, self.sets, self.about.captions)
             return replace(self, about=about).readable()
         reported, breakdown = map(self._known, (self.reported, self.breakdown))
         if not reported:
@@ -541,12 +509,28 @@ def upgrade(facts: Any) -> Any:
         }
         found = re.search(r"\branker:([^|]+)", str(judges.get("sp")))
         ranker = {"sp": f"our programs of SP-Acc ranked by {found[1]}"} if found else {}
-        sets = {key: declared[key] for key in SetFacts.__struct_fields__ if key in declared}
-        key, _, value = str(declared.get("part_title")).partition(" = ")
-        sets["facets"] = {key: value} if value else {}
+        sets = _sets(declared)
         about = {"title": "", "captions": ranker}
         new["declared"] = declared | {"scores": scores, "sets": sets, "about": about}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
+
+
+def _sets(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an old declaration says of its sets; their name was a list."""
+    kept = ("part_title", "in_context", "is_pooled", "is_fixed")
+    sets = {key: declared[key] for key in kept if key in declared}
+    key, _, value = str(declared.get("part_title")).partition(" = ")
+    sets["facets"] = {key: value} if value else {}
+    with suppress(LookupError, TypeError, ValueError):  # damaged ones are told of as parts missing
+        sets["decodings"] = dict.fromkeys(declared.get("decodings", ()), 0)
+        aspect, corpus, protocol, part = declared["name"]
+        sets |= {"aspect": aspect, "corpus": corpus, "protocol": protocol, "part": part}
+        whole = declared.get("split_of") or declared["name"]
+        sets["facets"]["protocol"] = whole[2]
+        if whole != declared["name"]:
+            source = "published" if protocol != whole[2] else None
+            sets["split"] = "_".join(filter(None, [source, part]))
+    return sets
 
 
 def upgraded_adapter(manifest: Mapping[str, Any]) -> dict[str, Any]:

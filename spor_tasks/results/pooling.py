@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from msgspec.structs import replace as changed
-
 from spor_tasks.results.logged import AllLogged, Logged, resampled
 from spor_tasks.results.runs import Problem, Run, RunKey
 
@@ -30,9 +28,10 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
     problems: list[Problem] = []
     protocols: dict[object, list[Run]] = defaultdict(list)
     for result in results:
-        protocols[result.spec.name._replace(part=None), result.variant].append(result)
+        sets = result.spec.sets
+        protocols[sets.corpus, sets.protocol, result.variant].append(result)
     for of_protocol in protocols.values():
-        number = len({result.spec.name.part for result in of_protocol} - {None})
+        number = len({result.spec.sets.part for result in of_protocol} - {None})
         for seeds in _by_system(of_protocol):
             splits = sorted({split for by_split in seeds for split in by_split})
             complete = [by_split for by_split in seeds if len(by_split) == len(splits)]
@@ -50,7 +49,7 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
                 run, samples = _joined(parts, logged, notes)
                 runs.append(run)
                 of_runs |= {run.id: samples} if samples else {}
-        wholes = [run for run in of_protocol if run.spec.name.part is None]
+        wholes = [run for run in of_protocol if run.spec.sets.part is None]
         runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
         of_runs |= {run.id: logged[run.id] for run in wholes if run.id in logged}
     return runs, resampled(of_runs), problems
@@ -61,7 +60,7 @@ def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
     systems: dict[object, dict[int | None, dict[str, list[Run]]]]
     systems = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for result in results:
-        if (part := result.spec.name.part) is not None:
+        if (part := result.spec.sets.part) is not None:
             facts = *sorted(_shared(result).items()), *sorted(result.training.items())
             systems[result.model, result.arm, facts][result.seed][part].append(result)
     for seeds in systems.values():
@@ -95,11 +94,8 @@ def _joined(
             scores |= {metric: fmean(of_splits)} if of_splits else {}
         elif whole and metric in whole.columns:
             scores[metric] = whole.columns[metric].value
-    spec = replace(
-        first.spec,
-        name=first.spec.name._replace(part=None),
-        sets=changed(first.spec.sets, part_title=None),
-    )
+    whole_sets = replace(first.spec.sets, part=None, part_title=None)
+    spec = replace(first.spec, sets=whole_sets)
     run = replace(
         first,
         key=f"{first.key}, {len(parts)} splits",

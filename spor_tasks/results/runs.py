@@ -319,7 +319,7 @@ def _comparison_and_variant(task: str, spec: Declared, config: Config) -> tuple[
     """
     arm, decoding = config.metadata.icl_arm, config.metadata.decoding
     number = f"k={config.num_fewshot}" if config.num_fewshot else None
-    split = spec.sets.part_title if spec.sets.split_of else None
+    split = spec.sets.part_title if spec.sets.split else None
     comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), split, number]))
     if task in {spec.task_name(arm or None, decoding), spec.task_name(decoding=decoding)}:
         return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))

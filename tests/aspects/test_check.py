@@ -13,8 +13,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import divergence_of_counts
 from spor_tasks.core import named
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleSet, SetName, challenge_of
+from spor_tasks.core.sample import AttributeValue, Hidden, Sample, challenge_of
 from tests.oracles.requirements import broken
 from tests.support.soak import some
 from tests.support.strategies import pool, sets
@@ -127,7 +126,7 @@ def test_faults_of_productivity(words, fault):
 # are checked where they are compared with the released ones.
 STRICT = [
     name
-    for name in (spec.name for spec in named.available())
+    for name in (spec.sets for spec in named.available())
     if name.protocol == "strict"
     and name.corpus != "mini"
     and name.aspect in {*ARMS} - {"productivity"}
@@ -138,14 +137,14 @@ STRICT = [
 @pytest.mark.usefixtures("data_dir")
 @pytest.mark.parametrize("name", some(STRICT, 2), ids=map(str, STRICT))
 def test_strict_sets_hold(name):
-    assert broken(named.load(*name)) == []
+    assert broken(named.load(**name.named)) == []
 
 
 def test_a_hidden_entity_or_value_that_is_shown_is_found():
     """Each phrase in turn is put back to what it stands for, or to another phrase."""
-    pair = registry().get("benchmark", "spor").load(SetName("rule_learnability", "mini", "strict"))
+    pair = named.load("rule_learnability", "mini")
     assert check.check(pair).holds
-    for sample in pair.test.samples[:20]:
+    for sample in pair.test[:20]:
         hidden = challenge_of(sample, Hidden)
         for name, phrase in hidden.phrases:
             for text in (name, "Entity 99"):
@@ -157,7 +156,7 @@ def test_a_hidden_entity_or_value_that_is_shown_is_found():
                     for unit in sample.units
                 )
                 faulty = replace(sample, units=units)
-                result = check.check(replace(pair, test=SampleSet("test", (faulty,))))
+                result = check.check(replace(pair, test=(faulty,)))
                 (violation,) = result.violations
                 assert violation.samples == {"test": (sample.id,)}
 

@@ -30,7 +30,9 @@ def test_only_categories_with_samples_of_the_largest_size_are_used():
 
     train = categorised("a b ab a b c a b c abc", "XXXYYYYYYY")
     pair = build(train, categorised("ac ca", "XY"), 1)
-    assert {sample.about("category") for split in pair.all for sample in split.samples} == {"Y"}
+    assert {sample.about("category") for samples in pair.all.values() for sample in samples} == {
+        "Y"
+    }
     assert words_of(pair)[-1] == ["ca"]
 
 

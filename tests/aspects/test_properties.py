@@ -111,7 +111,7 @@ def test_sets_of_any_corpus_meet_all_requirements_or_an_error_says_what_it_lacks
         assert pair.remedy
         return
     assert broken(pair) == []
-    tested = pair.test.samples
+    tested = pair.test
     if aspect != "systematicity":
         assert len(tested) + sum(count for _, count in pair.untested) == len(corpus.test)
     if aspect == "rule_learnability":
@@ -135,11 +135,11 @@ def assert_phrases_alone_are_shown(tested, hide):
 
 def assert_taken_in_order(pair, pool):
     order = {sample: place for place, sample in enumerate(pool)}
-    for split in pair.all:
-        places = [order[sample] for sample in split.samples]
+    for samples in pair.all.values():
+        places = [order[sample] for sample in samples]
         assert places == sorted(set(places))
-    for arm in pair.arms:
-        assert set(arm.samples).isdisjoint(pair.test.samples)
+    for samples in pair.arms.values():
+        assert set(samples).isdisjoint(pair.test)
 
 
 # With ab and its units apart there is always something to test.
@@ -157,13 +157,15 @@ def test_a_search_meets_all_requirements_with_the_largest_atom(pool, seed):
     assume(isinstance(pair, Sets))  # a small pool may hide a solution
     assert check.check(pair).holds
     assert_taken_in_order(pair, pool)
-    atoms = set(chain.from_iterable(sample.units for sample in pair.test.samples))
-    assert all(atoms.intersection(sample.units) for arm in pair.arms for sample in arm.samples)
-    assert list(pair.arms[0].samples) == [
+    atoms = set(chain.from_iterable(sample.units for sample in pair.test))
+    assert all(
+        atoms.intersection(sample.units) for samples in pair.arms.values() for sample in samples
+    )
+    assert list(pair.arms["atom"]) == [
         sample
         for sample in pool
         if atoms.intersection(sample.units)
-        and all(len({*tested.units} & {*sample.units}) < 2 for tested in pair.test.samples)
+        and all(len({*tested.units} & {*sample.units}) < 2 for tested in pair.test)
     ]
 
 
@@ -181,7 +183,7 @@ def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
     pair = built(lambda: productivity.build(train, test, threshold, limit, choose))
     assume(isinstance(pair, Sets))
     assert check.productivity(pair, threshold, limit=limit).holds
-    invisible, visible = (arm.samples for arm in pair.arms)
+    invisible, visible = pair.arms.values()
     long = [sample for sample in test if len(sample.units) > threshold]
     tested = {frozenset(sample.units) for sample in long}
     assert invisible == tuple(
@@ -191,11 +193,11 @@ def test_arms_and_test_set_of_productivity_are_all_that_they_can_be(
     assert set(train).issuperset(visible)
     shown = [set(chain.from_iterable(s.units for s in samples)) for samples in (invisible, visible)]
     if choose is exchanged:
-        assert shown[1].issuperset(chain.from_iterable(s.units for s in pair.test.samples))
+        assert shown[1].issuperset(chain.from_iterable(s.units for s in pair.test))
         places = [train.index(sample) for sample in visible]
         assert places == sorted(places)
         shown = shown[:1]  # no unit of a test sample leaves Visible
-    assert pair.test.samples == tuple(
+    assert pair.test == tuple(
         sample for sample in long if all(units.issuperset(sample.units) for units in shown)
     )
 

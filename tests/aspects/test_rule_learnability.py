@@ -43,7 +43,7 @@ def test_values_that_all_references_copy_are_hidden():
     plain = boat(both, *units, ("gear", "sail"), ("gear", "oar"), ("use", "metre"))
     revealing = boat(both, *units, name="The 6 of Oak")
     other = boat(("",), ("length", "6"), ("hull", "elm"), ("deck", "yes"))
-    first, second = build([other], [plain, revealing, other], random.Random(0)).test.samples
+    first, second = build([other], [plain, revealing, other], random.Random(0)).test
     phrases = {"colour": "Value A", "length": "Value B", "hull": "Value C"}
     assert challenge_of(first, Hidden) == Hidden(
         tuple(phrases.items()),
@@ -65,10 +65,10 @@ def test_the_one_arm_is_the_training_set_and_something_must_be_hidden():
     port = [Triple("Gull", "port", "Anholt")]
     sample, silent = (SampleMaker("ships")(port, [text]) for text in ("The Gull.", "A ship."))
     pair = build([sample], [sample], random.Random(0))
-    assert [split.name for split in pair.all] == ["original", "test"]
-    assert pair.arms[0].samples == (sample,)
-    assert pair.test.samples == hide_entities([sample])
-    assert build(PLACES, (), random.Random(0)).test.samples == hide_values(PLACES, random.Random(0))
+    assert [*pair.all] == ["original", "test"]
+    assert next(iter(pair.arms.values())) == (sample,)
+    assert pair.test == hide_entities([sample])
+    assert build(PLACES, (), random.Random(0)).test == hide_values(PLACES, random.Random(0))
     for train, test in (([sample], [silent]), ([sample], []), ([], [sample])):
         with pytest.raises(SplitError) as caught:
             build(train, test, random.Random(0))
@@ -76,6 +76,6 @@ def test_the_one_arm_is_the_training_set_and_something_must_be_hidden():
     with pytest.raises(SplitError, match="no sample has the attribute 'hull' to hide"):
         build(PLACES, PLACES, random.Random(0), ["hull"])
     tested = boat(("It has Norse food.",), ("food", "Norse"))
-    (hidden,) = build(PLACES, [tested], random.Random(0), ["food"]).test.samples
+    (hidden,) = build(PLACES, [tested], random.Random(0), ["food"]).test
     assert hidden_in(hidden) == (("food", "Value A"),)
-    assert build(PLACES, [tested], random.Random(0), ["Food"]).test.samples == (hidden,)
+    assert build(PLACES, [tested], random.Random(0), ["Food"]).test == (hidden,)

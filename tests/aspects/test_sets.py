@@ -61,7 +61,7 @@ def test_an_impossible_threshold_is_refused_with_the_possible_ones():
         for word in list(combinations("abcdefgh", size))[:: size - 1]
     ]
     letters = corpus(pool([*"abcdefgh", *long]), pool(["abcde", "defgh"]))
-    assert build.build(letters, "productivity", "n4").name.part == "n4"
+    assert build.build(letters, "productivity", "n4").facts.part == "n4"
     for part in ("n2", "n3", "n5"):
         with pytest.raises(SplitError) as caught:
             build.build(letters, "productivity", part)
@@ -70,7 +70,7 @@ def test_an_impossible_threshold_is_refused_with_the_possible_ones():
 
 def test_the_possible_thresholds_begin_at_one():
     letters = corpus(pool([*"abcd" * 2, "ab", "cd"]), pool(["ac", "bd"]))
-    assert build.build(letters, "productivity", "n1").test.samples
+    assert build.build(letters, "productivity", "n1").test
     with pytest.raises(SplitError) as caught:
         build.build(letters, "productivity", "n2")
     assert caught.value.remedy == "Use n1, or a larger corpus."
@@ -78,7 +78,7 @@ def test_the_possible_thresholds_begin_at_one():
 
 def test_few_test_samples_are_a_hint_at_the_search():
     built = answer(Request(corpus="mini", aspect="systematicity", seed=1))
-    few = replace(built.pair, test=replace(built.pair.test, samples=built.pair.test.samples[:35]))
+    few = replace(built.pair, test=built.pair.test[:35])
     assert built.warnings == ()
     assert "35 test samples are few: `spor data build --search`" in str(
         built._replace(pair=few).warnings
@@ -89,7 +89,7 @@ def test_few_test_samples_are_a_hint_at_the_search():
 
 def test_another_threshold_than_the_papers_and_only_known_units_are_tested():
     pair = build.build(corpus(LETTERS, pool(["aceg", "abcfg", "abc"])), "productivity", "n2")
-    assert (pair.name.part, check.check(pair).holds) == ("n2", True)
+    assert (pair.facts.part, check.check(pair).holds) == ("n2", True)
     letters = corpus(pool(["a", "b", "ab"]), pool(["ab", "bc", "ba"]))
     for part in ("cwio", "performance"):
         assert words_of(build.build(letters, "order_invariance", part))[-1] == ["ab", "ba"]
@@ -130,7 +130,8 @@ def letters(tmp_path):
 
 def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_a_seed():
     default = answer(Request(corpus="mini", aspect="systematicity"))
-    assert default.pair == named.load("systematicity", "mini")
+    loaded = named.load("systematicity", "mini")
+    assert (default.pair.all, str(default.pair.facts)) == (loaded.all, str(loaded.facts))
     facts = {"corpus_version": f"sha256:{MINI.read().sha256}", "seed": 0}
     settings = {"limit": 0.02, "restarts": systematicity.RESTARTS}
     assert default.facts == {**facts, "settings": settings}
@@ -145,7 +146,8 @@ def test_a_search_says_how_it_is_repeated(letters):
     found = answer(request, lambda done, total, _: steps.append((done, total)))
     assert found == answer(request)
     assert check.check(found.pair).holds
-    assert (*found.pair.name[1:3], *words_of(found.pair)[-1]) == ("letters", "strict", "ab")
+    assert str(found.pair.facts) == "systematicity letters strict"
+    assert words_of(found.pair)[-1] == ["ab"]
     assert (found.facts["seed"], found.facts["settings"]["rounds"]) == (3, 2)
     assert not found.interrupted
     assert steps[-1][0] == steps[-1][1]
@@ -200,7 +202,7 @@ def test_a_corpus_of_ones_own_needs_a_name_and_has_no_published_sets(letters):
 @pytest.mark.usefixtures("data_dir")
 def test_sets_of_a_corpus_name_its_commit():
     released = answer(Request(corpus="e2e", aspect="systematicity"))
-    assert released.pair.name.protocol == "published"
+    assert released.pair.facts.protocol == "published"
     assert released.facts == {
         "corpus_version": "git:ea664bb9d778a18f1a391d34e3ff385ab981d73c",
         "settings": {"limit": 0.02},
@@ -223,7 +225,7 @@ def written(path, aspect="systematicity"):
     arms = dict.fromkeys(ARMS[aspect], pool(["ab", "c", "ab"]))
     pair = sets(aspect, [tested.get(aspect, plain)], **arms)
     if aspect == "productivity":
-        pair = replace(pair, name=pair.name._replace(part="n3"))
+        pair = replace(pair, facts=replace(pair.facts, part="n3"))
     with folder.new(path) as staging:
         folder.write_sets(staging, pair, FACTS)
     return pair
@@ -247,7 +249,7 @@ def test_sets_are_found_by_name_and_in_a_folder_that_says_where_they_come_from(t
     atom = {"sha256": sha256, "samples": 3, "units": 5, "references": 3}
     assert manifest.pop("files")["atom.jsonl"] == atom
     head = {"schema": 1, "kind": "sets", "spor_tasks": __version__}
-    assert manifest == {**head, **pair.name._asdict(), **FACTS}
+    assert manifest == {**head, **pair.facts.named, **FACTS}
 
 
 @pytest.mark.parametrize("name", ["combination.jsonl", "test.jsonl"])

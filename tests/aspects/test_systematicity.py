@@ -48,7 +48,7 @@ def test_a_pool_without_a_possible_test_sample_is_an_error(words):
 def test_more_restarts_never_make_the_test_set_smaller():
     samples = MINI.everything()
     pairs = [build(samples, random.Random(0), restarts) for restarts in (1, 4, 16)]
-    sizes = [sum(len(sample.units) for sample in pair.test.samples) for pair in pairs]
+    sizes = [sum(len(sample.units) for sample in pair.test) for pair in pairs]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
 
@@ -129,15 +129,15 @@ def samples():
 def test_a_search_finds_these_very_sets_and_more_rounds_larger_ones(samples):
     # Other sets on another machine or Python would mean that a search cannot be repeated.
     pair = search(samples, 4, rounds=2).pair
-    assert pair.name[:3] == ("systematicity", "mini", "strict")
-    digests = [digest(split.samples)[:8] for split in pair.all]
+    assert str(pair.facts) == "systematicity mini strict"
+    digests = [digest(samples)[:8] for samples in pair.all.values()]
     assert digests == ["c55387ce", "1c799fc8", "433187f2"]
     # More rounds find more than the paper's construction.
     built = systematicity.build(samples, random.Random(0))
     found = search(samples, 0, rounds=3)
     assert found.rounds == 3
     assert check.check(found.pair).holds
-    assert len(found.pair.test.samples) > len(built.test.samples)
+    assert len(found.pair.test) > len(built.test)
 
 
 def test_time_and_interrupts_end_a_search_with_its_best_round(samples):

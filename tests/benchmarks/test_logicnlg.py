@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from spor_tasks.benchmarks.logicnlg.benchmark import LOGICNLG
-from spor_tasks.core.sample import Contrast, SetName, challenge_of
+from spor_tasks.core import named
+from spor_tasks.core.sample import Contrast, challenge_of
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host
 from tests.support.pages import python_example
 
 
 def load(*name):
-    return tuple(LOGICNLG.load(SetName("logicnlg", *name)).test.samples)
+    return tuple(named.load("logicnlg", *name).test)
 
 
 @pytest.mark.usefixtures("logicnlg_dir")

@@ -4,15 +4,15 @@ from collections import defaultdict
 
 import pytest
 
+from spor_tasks.core import named
 from spor_tasks.core.contracts import Gap
-from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.scores import info_of
 from spor_tasks.report.averages import derived, relative_gap
 from spor_tasks.report.published import lines
 
 BENCHMARKS = ("spor", "totto", "logicnlg", "compmctg")
-AVERAGES = SetName("compmctg", "", "averages")
+AVERAGES = "averages"
+SPECS = {spec.task: spec for spec in named.available()}
 
 
 def by_model(benchmark, name):
@@ -28,7 +28,8 @@ SETS = [(each, name) for each in BENCHMARKS for name in lines(each) if name != A
 
 @pytest.mark.parametrize(("benchmark", "name"), SETS)
 def test_numbers_are_scores_of_our_sets(benchmark, name):
-    spec = registry().get("benchmark", benchmark).find(name)
+    spec = SPECS[name]
+    assert spec.benchmark == benchmark
     for (_, arm), scores in by_model(benchmark, name).items():
         assert arm in spec.arms
         shown = {str(score): score for score in spec.judging.displayed}
@@ -46,7 +47,7 @@ def test_numbers_are_scores_of_our_sets(benchmark, name):
 def test_shares_of_spor_add_up():
     for name in lines("spor"):
         for scores in by_model("spor", name).values():
-            if name.aspect == "rule_learnability":
+            if SPECS[name].sets.aspect == "rule_learnability":
                 assert sum(scores.values()) == pytest.approx(100, abs=0.03)
             for kind in ("fidelity", "ordering"):
                 assert scores.get(f"{kind}_pbh", 0) + scores.get(f"{kind}_poh", 0) <= 100

@@ -9,10 +9,8 @@ import pytest
 import yaml
 
 from spor_tasks import report
-from spor_tasks.benchmarks.totto.benchmark import TOTTO
-from spor_tasks.core import files
+from spor_tasks.core import files, named
 from spor_tasks.core.digests import digest
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.harness import host, task_files
@@ -55,8 +53,8 @@ def real(totto_dir, folder):
 def test_the_result_has_the_digest_of_the_test_set_that_no_file_names():
     result = simple("dummy", "totto")
     metadata, scores = result["configs"]["totto"]["metadata"], result["results"]["totto"]
-    test = TOTTO.load(SetName("totto", "totto", "published")).test
-    assert metadata["test_sha256"] == digest(test.samples)
+    test = named.load("totto", "totto", "published").test
+    assert metadata["test_sha256"] == digest(test)
     assert metadata["spor"]["arms"] == {}
     for name in ("totto_bleu", "totto_parent", "totto_parent_real", "totto_chrf"):
         for half in ("", "_overlap", "_nonoverlap"):

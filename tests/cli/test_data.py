@@ -29,7 +29,7 @@ def test_built_sets_pass_the_check_and_stay(tmp_path, spor, aspect):
     path, again = tmp_path / "sets", tmp_path / "again"
     built = spor(f"{BUILD} {aspect} --out {path}")
     assert {file.stem for file in path.iterdir()} == {*ARMS[aspect], "test", "manifest"}
-    samples = folder.read_sets(path).test.samples
+    samples = folder.read_sets(path).test
     assert re.search(rf"test.jsonl +{len(samples)} samples ", built)
     checked = spor(f"data check {path}")
     assert "every requirement holds" in checked
@@ -81,7 +81,7 @@ def test_violations_are_printed_with_their_samples(tmp_path, spor):
     pair = sets("systematicity", pool(["ab"]), atom=pool(["c", "ab"]), combination=pool(["ab"]))
     with folder.new(path) as staging:
         folder.write_sets(staging, pair, {"settings": {"limit": 0.02}})
-    (sample,) = pair.test.samples
+    (sample,) = pair.test
     good = "strict:productivity:mini:n4"
     printed = spor(f"data check {good} {path}", ends=1).splitlines()
     assert printed.count("  every requirement holds") == 1

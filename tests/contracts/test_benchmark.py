@@ -21,7 +21,7 @@ from tests.support.soak import soak
 
 BENCHMARKS = {sets.name: sets for sets in named.benchmarks()}
 SPECS = named.available()
-EMBEDDED = [spec for spec in SPECS if spec.name.corpus.endswith("mini")]
+EMBEDDED = [spec for spec in SPECS if spec.sets.corpus.endswith("mini")]
 NAMES = (REPOSITORY / "tests" / "data" / "tasks.txt").read_text("utf-8").splitlines()
 """The names of all tasks and tags, which people type."""
 
@@ -31,7 +31,9 @@ def benchmark_of(spec):
 
 
 def test_names_and_tasks_are_unique():
-    assert len({spec.name for spec in SPECS}) == len({spec.task for spec in SPECS}) == len(SPECS)
+    assert (
+        len({str(spec.sets) for spec in SPECS}) == len({spec.task for spec in SPECS}) == len(SPECS)
+    )
 
 
 def test_all_tasks_and_tags_are_these_and_lm_eval_has_them():
@@ -45,30 +47,28 @@ def test_all_tasks_and_tags_are_these_and_lm_eval_has_them():
 @pytest.mark.parametrize("sets", BENCHMARKS.values(), ids=BENCHMARKS.keys())
 def test_sets_are_found_by_name_with_registered_scores_and_a_default(sets):
     for spec in sets.sets():
-        assert sets.find(spec.name) == spec
+        assert sets.find(**spec.sets.named) == spec
         with pytest.raises(SplitError) as caught:
-            sets.find(spec.name._replace(part="nowhere"))
+            sets.find(**{**spec.sets.named, "part": "nowhere"})
         assert caught.value.remedy
-        assert spec.name.aspect in sets.groups
+        assert spec.sets.aspect in sets.groups
         assert Score(spec.judging.headline) in spec.judging.reported
         assert {score for gap in spec.judging.gaps for score in gap} <= {
             *spec.judging.reported,
             *spec.judging.breakdown,
         }
         assert all(map(info_of, (*spec.judging.scores, *spec.judging.displayed)))
-        first = named.find(*spec.name[:2])
-        assert (first.release.is_default, first.trained_on[1]) == (True, spec.name.corpus)
+        first = named.find(spec.sets.aspect, spec.sets.corpus)
+        assert (first.release.is_default, first.trained_on.corpus) == (True, spec.sets.corpus)
 
 
 @pytest.mark.parametrize("spec", EMBEDDED, ids=lambda spec: spec.task)
 def test_sets_of_embedded_corpora_are_as_declared(spec):
-    pair = benchmark_of(spec).load(spec.name)
-    assert benchmark_of(spec).load(spec.name) is pair
-    assert pair.name == spec.name
-    assert tuple(arm.name for arm in pair.arms) == (
-        () if spec.splitting.names and not pair.arms else spec.arms
-    )
-    for sample in random.Random(0).sample(pair.test.samples, 10):
+    pair = benchmark_of(spec).load(spec)
+    assert benchmark_of(spec).load(spec) is pair
+    assert pair.facts == spec.sets
+    assert (*pair.arms,) == (() if spec.splits and not pair.arms else spec.arms)
+    for sample in random.Random(0).sample(pair.test, 10):
         assert len([*views(sample)]) == spec.judging.outputs
 
 
@@ -82,7 +82,7 @@ def test_metrics_have_every_shown_score_once(spec):
 
 def test_tasks_without_a_training_set_demonstrate_nothing():
     tasks = {spec.task: load(spec.task) for spec in EMBEDDED}  # with filters that exist
-    without = [spec for spec in EMBEDDED if not benchmark_of(spec).load(spec.name).arms]
+    without = [spec for spec in EMBEDDED if not benchmark_of(spec).load(spec).arms]
     assert without
     for spec in without:
         with pytest.raises(ConfigError) as caught:
@@ -94,10 +94,10 @@ def test_tasks_without_a_training_set_demonstrate_nothing():
 def test_sets_with_arms_under_one_name_have_the_same_arms():
     arms = {}
     for spec in EMBEDDED:
-        pair = benchmark_of(spec).load(spec.name)
-        for arm in pair.arms:
-            sha256 = digest(arm.samples)
-            assert arms.setdefault((spec.trained_on, arm.name), sha256) == sha256
+        pair = benchmark_of(spec).load(spec)
+        for arm, samples in pair.arms.items():
+            sha256 = digest(samples)
+            assert arms.setdefault((spec.trained_on, arm), sha256) == sha256
 
 
 @pytest.mark.parametrize("pinned", ["none", soak("logicnlg")])

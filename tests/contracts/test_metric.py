@@ -59,9 +59,9 @@ def _in_order(sample):
     return orders == {tuple(range(len(sample.units)))} and sample.target.count(".") == 1
 
 
-_ORDERED = named.load("order_invariance", "mini", part="main").test.samples
+_ORDERED = named.load("order_invariance", "mini", part="main").test
 TOLD = (TAVERN, *[*filter(_in_order, _ORDERED)][::5][:3])
-_HIDING = named.load("rule_learnability", "mini").test.samples
+_HIDING = named.load("rule_learnability", "mini").test
 _ONE, _TWO = (next(s for s in _HIDING if len(challenge_of(s, Hidden).phrases) == n) for n in (1, 2))
 HIDING = tuple(
     replace(sample, references=(" ".join(display(end) for unit in sample.units for end in unit),))

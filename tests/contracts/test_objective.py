@@ -33,10 +33,10 @@ def samples_of(name):
         return COMPMCTG_MINI.part("train")[:12]
     if name in OF_TABLES:
         pair = named.load("logicnlg", "logicnlg_mini", "published", OF_TABLES[name])
-        samples = [one for one in pair.arms[0].samples if false_pair(one, "causal", 0)]
+        samples = [one for one in next(iter(pair.arms.values())) if false_pair(one, "causal", 0)]
         return sorted(samples, key=lambda one: len(prompt(one, "causal")))[:4]
-    atom = named.load("systematicity", "mini").arms[0]
-    return tuple(sample for sample in atom.samples if len(sample.units) == 1)[:4]
+    atom = named.load("systematicity", "mini").arms["atom"]
+    return tuple(sample for sample in atom if len(sample.units) == 1)[:4]
 
 
 @pytest.fixture(scope="module", params=["llama", "t5"])

@@ -61,20 +61,20 @@ STYLES = ("causal", "seq2seq", "instruction")
 def specs():
     """Yield all sets that are recorded, each split of those that have splits."""
     for spec in named.available():
-        name = spec.name
+        name = spec.sets
         on_units = spec.benchmark != "spor" or name.corpus in {"webnlg", "e2e", "viggo", "mini"}
         if on_units and name.protocol != "tabfact" and "discrim" not in name.protocol:
-            for part in spec.splitting.names or (name.part,):
-                yield benchmark(spec.benchmark).find(name._replace(part=part))
+            for part in spec.splits or (name.part,):
+                yield benchmark(spec.benchmark).find(**{**name.named, "part": part})
 
 
 def _is_a_split(spec):
     """Say whether sets are of a split of CompMCTG: all have the same requests, and few a score."""
-    return spec.benchmark == "compmctg" and spec.name.protocol != "original"
+    return spec.benchmark == "compmctg" and spec.sets.protocol != "original"
 
 
 def load(spec):
-    return benchmark(spec.benchmark).load(spec.name)
+    return benchmark(spec.benchmark).load(spec)
 
 
 def sha(value):
@@ -82,7 +82,7 @@ def sha(value):
 
 
 def key_of(spec):
-    aspect, corpus, protocol, part = spec.name
+    aspect, corpus, protocol, part = spec.sets.named.values()
     return "/".join(filter(None, [corpus, protocol, None if aspect in OWN else aspect, part]))
 
 
@@ -110,23 +110,23 @@ def of_samples(samples):
 def sets(spec):
     """Every test set and arm: number, order of ids, rows."""
     pair = load(spec)
-    found = {"test": of_samples(pair.test.samples)}
+    found = {"test": of_samples(pair.test)}
     if spec.benchmark == "compmctg":
-        found["unseen"] = sha([s.id for s in pair.test.samples if s.context["unseen"]])
-    for arm in pair.arms:
+        found["unseen"] = sha([s.id for s in pair.test if s.context["unseen"]])
+    for arm, samples in pair.arms.items():
         try:
-            found[f"arm {arm.name}"] = of_samples(arm.samples)
+            found[f"arm {arm}"] = of_samples(samples)
         except CorpusError:
-            found[f"arm {arm.name}"] = None  # not here
-    if spec.name.protocol == "twin":
-        for arm in with_twins(pair).arms:
-            found[f"twins {arm.name}"] = [of_samples(arm.samples), of_samples(twins(arm.samples))]
+            found[f"arm {arm}"] = None  # not here
+    if spec.sets.protocol == "twin":
+        for arm, samples in with_twins(pair).arms.items():
+            found[f"twins {arm}"] = [of_samples(samples), of_samples(twins(samples))]
     return found
 
 
 def prompts(spec):
     """What a model reads of 30 samples of every test set, in each style."""
-    shown = some(load(spec).test.samples)
+    shown = some(load(spec).test)
     return {
         style: sha([prompts_of(prompted(sample, style)) for sample in shown]) for style in STYLES
     }
@@ -135,24 +135,24 @@ def prompts(spec):
 def rows(spec):
     """The training pairs of every arm, in each style: number, digests of 30 and of all."""
     found = {}
-    for arm, style in itertools.product(load(spec).arms, STYLES[:2]):
+    for (arm, samples), style in itertools.product(load(spec).arms.items(), STYLES[:2]):
         try:
-            made = make_pairs(arm.samples, style, Tuning.pairs, limit=None, seed=0)
+            made = make_pairs(samples, style, Tuning.pairs, limit=None, seed=0)
             pairs = [(pair.prompt, pair.text) for pair in made]
         except CorpusError:
             continue
-        found[f"{arm.name} {style}"] = [len(pairs), sha(some(pairs)), sha(pairs)]
+        found[f"{arm} {style}"] = [len(pairs), sha(some(pairs)), sha(pairs)]
     return found
 
 
 def demonstrations():
     """What stands before prompts: chosen for each sample, or drawn with ``--num_fewshot 3``."""
     for spec in specs():
-        if spec.benchmark == "compmctg" or "c2f" in str(spec.name.part):
+        if spec.benchmark == "compmctg" or "c2f" in str(spec.sets.part):
             continue
-        for arm in spec.arms if spec.asking.in_context else ():
+        for arm in spec.arms if spec.sets.in_context else ():
             yield f"{key_of(spec)}/icl_{arm}", partial(_contexts, spec.task_name(arm), None)
-        if spec.asking.in_context:
+        if spec.sets.in_context:
             yield f"{key_of(spec)}/fewshot", partial(_contexts, spec.task, 3)
 
 
@@ -186,7 +186,7 @@ SCORED_ALONE = {
 
 def scores(spec):
     """Every score of a task on invented outputs."""
-    samples = some(load(spec).test.samples, 200)
+    samples = some(load(spec).test, 200)
     alone = map(_metric, SCORED_ALONE.get(key_of(spec), ()))
     found = {}
     for each in (*metrics_for(spec.judging.scores), *alone):
@@ -282,10 +282,10 @@ PARTS = {
     "sets": of_sets(sets, lambda _: True),
     "prompts": of_sets(prompts, lambda spec: not _is_a_split(spec)),
     # The arms of twins are those of the original sets, and those of splits parts of all texts.
-    "rows": of_sets(rows, lambda spec: not _is_a_split(spec) and spec.name.protocol != "twin"),
+    "rows": of_sets(rows, lambda spec: not _is_a_split(spec) and spec.sets.protocol != "twin"),
     "demonstrations": demonstrations,
     "scores": of_sets(
-        scores, lambda spec: not _is_a_split(spec) or spec.name.corpus == "compmctg_mini"
+        scores, lambda spec: not _is_a_split(spec) or spec.sets.corpus == "compmctg_mini"
     ),
     "losses": lambda: ((name, partial(losses, *each)) for name, each in TRAININGS.items()),
 }

@@ -23,7 +23,7 @@ from tests.support.scores import judge, predictions_of
 
 PAIRS = [
     pair
-    for number, sample in enumerate(named.load("systematicity", "mini").test.samples[:6])
+    for number, sample in enumerate(named.load("systematicity", "mini").test[:6])
     for pair in FACTS.inputs(sample, " ".join(sample.references[0].split()[: 3 + number]))
 ]
 

@@ -137,7 +137,7 @@ def test_bad_metadata_fails(task, metadata, fault, remedy):
 def test_a_limit_takes_the_first_samples_or_evenly_spaced_ones(limit, evenly, numbers):
     manager = task_files.manager({"limit_evenly": evenly})
     found = evaluate(ScriptedLM(half_right), MAIN, manager=manager, limit=limit)
-    samples = named.load("order_invariance", "mini", part="main").test.samples
+    samples = named.load("order_invariance", "mini", part="main").test
     assert len(samples) == 271
     logged = [row["doc"]["id"] for row in found["samples"][MAIN]]
     assert logged == [samples[number].id for number in numbers]

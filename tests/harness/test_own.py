@@ -15,7 +15,6 @@ from spor_tasks.aspects.request import Request, answer
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.cli import main
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.compmctg.spaces import read_request
 from spor_tasks.harness import own, plan
@@ -88,7 +87,7 @@ def test_all_possible_tasks_are_made_and_their_results_are_read(cafes):
     copier = ScriptedLM(lambda _: "There is a Value A door, and fish.")
     scores, found = evaluated(cafes, HIDING, copier)
     assert scores["copy_rule,none"] == 100
-    assert (found.spec.name.corpus, found.spec.name.aspect, found.variant) == (
+    assert (found.spec.sets.corpus, found.spec.sets.aspect, found.variant) == (
         "cafes",
         "rule_learnability",
         "",
@@ -97,7 +96,7 @@ def test_all_possible_tasks_are_made_and_their_results_are_read(cafes):
 
 def test_values_that_references_copy_are_hidden_by_default(cafes):
     write(cafes, "rule_learnability")
-    for sample in plan.resolve(plan.read(metadata(cafes, HIDING))).pair.test.samples:
+    for sample in plan.resolve(plan.read(metadata(cafes, HIDING))).pair.test:
         assert [*dict(sample.challenge.phrases)] == ["dish", "door"]
     cafes.write_text(re.sub(r'"texts": \[.*?\]', '"texts": ["A cafe."]', cafes.read_text("utf-8")))
     with pytest.raises(SplitError) as caught:
@@ -133,7 +132,7 @@ def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
         == 0
     )
     assert plan.resolve(plan.read(metadata(cafes, HIDING))).pair == found.pair
-    assert plan.resolve(plan.read(metadata(cafes, ORDERS))).pair.name.part == "main"
+    assert plan.resolve(plan.read(metadata(cafes, ORDERS))).pair.facts.part == "main"
     assert sets_of(replace(data, sets=str(place))) == found.pair
     assert sets_of(data).test != found.pair.test
     with pytest.raises(ConfigError, match="has the sets rule_learnability"):
@@ -151,8 +150,8 @@ def test_two_sets_of_one_aspect_and_strict_sets_that_break_a_rule_are_refused(
 ):
     places = tmp_path / "first", tmp_path / "second"
     found = answer(Request(corpus=str(cafes), aspect="order_invariance", part="main"))
-    original, match = found.pair.arms
-    broken = replace(found.pair, arms=(replace(original, samples=original.samples[:1]), match))
+    arms = found.pair.arms
+    broken = replace(found.pair, arms={**arms, "original": arms["original"][:1]})
     for place, pair in zip(places, (found.pair, broken), strict=True):
         with folder.new(place) as staging:
             folder.write_sets(staging, pair, found.facts)
@@ -271,14 +270,14 @@ def test_tasks_of_a_space_are_made_evaluated_and_read(weather):
         for each in COMBINATIONS
         for beginning in BEGINNINGS
     }
-    assert (found.spec.name.corpus, found.spec.name.protocol, found.variant) == (
+    assert (found.spec.sets.corpus, found.spec.sets.protocol, found.variant) == (
         "weather",
         "holdout",
         "",
     )
-    spec = COMPMCTG.find(SetName("compmctg", "weather", "holdout"))
-    assert (found.spec.name, found.spec.displayed) == (
-        spec.name,
+    spec = COMPMCTG.find("compmctg", "weather", "holdout")
+    assert (found.spec.sets, found.spec.displayed) == (
+        spec.sets,
         (*map(str, spec.judging.displayed),),
     )
     assert 0 < found.scores["dist_3"] <= 1
@@ -291,14 +290,14 @@ def test_training_and_the_task_have_the_same_texts(weather):
     data = DataConfig("compmctg", str(weather), "train", "acd", "1")
     task = metadata(weather, "compmctg_weather_acd")
     trained, asked = sets_of(data), plan.resolve(plan.read(task | {"split": 1}))
-    (arm,) = trained.arms
-    assert asked.pair.arms[0].samples.sha256 == arm.samples.sha256
-    unseen = {combination_in(s) for s in asked.pair.test.samples if s.context["unseen"]}
-    shown = [combination_in(sample) for sample in arm.samples]
+    (arm,) = trained.arms.values()
+    assert next(iter(asked.pair.arms.values())).sha256 == arm.sha256
+    unseen = {combination_in(s) for s in asked.pair.test if s.context["unseen"]}
+    shown = [combination_in(sample) for sample in arm]
     assert (len(shown), len(unseen), {*shown} & unseen) == (6, 6, set())
-    assert prompt(arm.samples[0], "causal") == f"<|endoftext|> {' '.join(shown[0])}"
+    assert prompt(arm[0], "causal") == f"<|endoftext|> {' '.join(shown[0])}"
     assert f"sha256:{corpus_sha256(data)}" == task["own_corpus"]["version"]
-    assert find_spec(SetName("compmctg", "weather", "acd", "1")).arms == ("train",)
+    assert find_spec("compmctg", "weather", "acd", "1").arms == ("train",)
     for split in ("2", "x"):
         with pytest.raises(SplitError) as caught:
             plan.resolve(plan.read(task | {"split": split}))
@@ -379,7 +378,7 @@ def test_a_value_without_training_texts_is_an_error_when_they_are_read(weather):
     rows = texts.read_text("utf-8").splitlines(keepends=True)
     texts.write_text("".join(row for row in rows if '"fog"' not in row))
     pair = answer(Request(corpus=str(weather), aspect="compmctg", protocol="original")).pair
-    assert len(pair.test.samples) == 12 * 2 * 2
+    assert len(pair.test) == 12 * 2 * 2
     with pytest.raises(CorpusError, match="fog") as caught:
-        len(pair.arms[0].samples)
+        len(next(iter(pair.arms.values())))
     assert caught.value.remedy

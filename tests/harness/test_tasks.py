@@ -13,7 +13,6 @@ from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import write_manifest
-from spor_tasks.core.sample import SampleSet
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts import content
@@ -41,11 +40,13 @@ def test_the_prompt_is_that_of_the_model(kind, style, checkpoint):
     assert context(task).startswith("translate from Triple to Text: <head> ")
 
 
-@pytest.mark.parametrize(("setting", "arm"), [({}, 0), ({"fewshot_arm": "combination"}, 1)])
+@pytest.mark.parametrize(
+    ("setting", "arm"), [({}, "atom"), ({"fewshot_arm": "combination"}, "combination")]
+)
 def test_demonstrations_are_drawn_from_an_arm(setting, arm):
     own, other = (
-        {prompt(sample, "causal") + sample.references[0] for sample in split.samples}
-        for split in (PAIR.arms[arm], PAIR.arms[1 - arm])
+        {prompt(sample, "causal") + sample.references[0] for sample in PAIR.arms[name]}
+        for name in (arm, *({*PAIR.arms} - {arm}))
     )
     task = load(MINI, **setting)
     *drawn, last = context(task, shots=30).split("\n\n")
@@ -97,12 +98,12 @@ def test_a_cue_for_seq2seq_models_is_before_the_text_of_a_demonstration():
 
 
 def test_the_first_of_several_references_is_held_out():
-    one, two = PAIR.test.samples[:2]
+    one, two = PAIR.test[:2]
     one, two = replace(one, references=("a",)), replace(two, references=("b", "c"))
-    (doc,) = documents.without_first_references(SampleSet("test", (one, two)), "causal")
+    (doc,) = documents.without_first_references((one, two), "causal")
     assert (doc["held_out"], *doc["references"]) == two.references
     with pytest.raises(ConfigError, match="no sample of the test set has two references"):
-        documents.without_first_references(SampleSet("test", (one,)), "causal")
+        documents.without_first_references((one,), "causal")
 
 
 def test_a_task_file_without_a_benchmark_is_of_spor():
@@ -134,9 +135,9 @@ def adapter(tmp_path, checkpoint):
 def write(adapter, base, **changes):
     """Write the manifest of an adapter."""
     facts = {
-        "sets": PAIR.name._asdict() | {"test_sha256": digest(PAIR.test.samples)},
+        "sets": PAIR.facts.named | {"test_sha256": digest(PAIR.test)},
         "arm": "combination",
-        "arm_sha256": digest(PAIR.arms[1].samples),
+        "arm_sha256": digest([*PAIR.arms.values()][1]),
         "violations": ["2 atoms do not occur in Atom"],
         "pairs": 36,
         "selection": {"policy": "dev-best", "scores": [{"parent": 1.0}], "epoch": 1},
@@ -150,14 +151,14 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(adapter, checkpoint, 
     file = tmp_path / "results.json"
     file.write_text(json.dumps(found, default=str))
     (result,) = runs.read(file)
-    assert (result.task, *result.spec.name[:2]) == (MINI, "systematicity", "mini")
+    assert (result.task, str(result.spec.sets)) == (MINI, "systematicity mini strict")
     assert (result.n, result.seed) == (2, 3)
     parent = ("parent", "parent_precision", "parent_recall", "parent_full_table")
     assert set(result.scores) == {*parent, "chrf", "coverage", "empty"}
-    assert result.signature["test_sha256"] == digest(PAIR.test.samples)
+    assert result.signature["test_sha256"] == digest(PAIR.test)
     facts = found["configs"][MINI]["metadata"]["spor"]
     assert (facts["spor_tasks"], facts["prompt"]["arm"]) == (__version__, "atom")
-    assert facts["arms"] == {arm.name: digest(arm.samples) for arm in PAIR.arms}
+    assert facts["arms"] == {arm: digest(samples) for arm, samples in PAIR.arms.items()}
     of_adapter = facts["adapter"]
     assert (of_adapter["arm"], of_adapter["pairs"]) == ("combination", 36)
     assert of_adapter["adapter_sha256"] == digest_weights(adapter)
@@ -166,7 +167,7 @@ def test_a_result_has_the_facts_of_its_run_and_its_adapter(adapter, checkpoint, 
 
 
 def test_an_adapter_of_other_sets_needs_permission(adapter, checkpoint):
-    sets = PAIR.name._replace(corpus="webnlg")._asdict()
+    sets = {**PAIR.facts.named, "corpus": "webnlg"}
     write(adapter, checkpoint(), sets=sets, arm_sha256="0" * 64)
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     with pytest.raises(
@@ -187,8 +188,8 @@ def test_an_adapter_whose_arm_contradicts_its_digest_is_refused(adapter, checkpo
 
 
 def test_an_adapter_serves_every_task_with_its_arm(adapter, checkpoint):
-    original = named.load("order_invariance", "mini", part="main").arms[0]
-    write(adapter, checkpoint(), arm=original.name, arm_sha256=digest(original.samples))
+    original = named.load("order_invariance", "mini", part="main").arms["original"]
+    write(adapter, checkpoint(), arm="original", arm_sha256=digest(original))
     arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
     for task in ("order_invariance_mini_cwio", "rule_learnability_mini"):
         assert load(f"spor_{task}", **arguments)
@@ -309,7 +310,7 @@ def test_a_result_counts_the_covered_samples(name, shots, metric, kind, checkpoi
     (file,) = task_files.expand([name])
     sets = [file.metadata.get(key) for key in ("aspect", "corpus", "part")]
     pair = named.load(sets[0], sets[1], part=sets[2])
-    arm = [each.name for each in pair.arms].index(name.rpartition("_")[2])
+    arm = name.rpartition("_")[2]
     prompted = documents.chosen(pair, shots or 8)
     result = evaluate_folder(checkpoint(kind), name, num_fewshot=shots)
     assert f"{metric},none" in result["results"][name]
@@ -318,11 +319,11 @@ def test_a_result_counts_the_covered_samples(name, shots, metric, kind, checkpoi
     written = json.loads(json.dumps(facts_of(result, name)))
     asked, test = written["prompt"], written["test"]
     assert asked["demonstrations_sha256"] == content.digest(prompted)
-    assert (test["covered"], test["samples"]) == (len(prompted), len(pair.test.samples))
-    assert (asked["arm"], asked["thinking"]) == (pair.arms[arm].name, None)
+    assert (test["covered"], test["samples"]) == (len(prompted), len(pair.test))
+    assert (asked["arm"], asked["thinking"]) == (arm, None)
     for row, shown in zip(result["samples"][name], prompted, strict=False):
         ids = [demonstration["id"] for demonstration in row["doc"]["demonstrations"]]
-        assert ids == [sample.id for sample in shown.arms[arm]]
+        assert ids == [sample.id for sample in shown.arms[[*pair.arms].index(arm)]]
         contexts = [arguments[0] for arguments in row["arguments"]]
         assert len({context.rpartition("\n\n")[0] for context in contexts}) == 1
         expected = len(ids) + 1 if kind == "llama" else len(ids)

@@ -9,7 +9,7 @@ import pytest
 from spor_tasks.core import named
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.contracts import Gap
-from spor_tasks.core.sample import Hidden, Orders, Sample, SampleSet, sides
+from spor_tasks.core.sample import Hidden, Orders, Sample, sides
 from spor_tasks.evaluation.run import register_models
 from spor_tasks.harness import documents, host, plan, task_files
 from spor_tasks.harness.task import SporTask
@@ -64,9 +64,9 @@ def _back(name):
 
 def twinned(pair):
     """Return the sets with test samples that have twins."""
-    both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test.samples)
+    both = ((sample, BackwardTwins().twin(sample)) for sample in pair.test)
     test = tuple(replace(one, twin=twin) for one, twin in both if isinstance(twin, Sample))
-    return replace(pair, name=pair.name._replace(protocol="twin"), test=SampleSet("test", test))
+    return replace(pair, facts=replace(pair.facts, protocol="twin"), test=test)
 
 
 # --- Tasks ----------------------------------------------------------------------------------------
@@ -79,8 +79,8 @@ def make(monkeypatch):
 
     def made(aspect, arm=None, **settings):
         pair = twinned(named.load(aspect, "mini", part=PARTS[aspect]))
-        found = replace(pair, test=replace(pair.test, samples=pair.test.samples[:40]))
-        declared = SimpleNamespace(find=lambda _: spec_of(aspect))
+        found = replace(pair, test=pair.test[:40])
+        declared = SimpleNamespace(find=lambda *_: spec_of(aspect))
         monkeypatch.setattr(plan.TaskSets, "found", property(lambda _: declared))
         monkeypatch.setattr(plan, "load", lambda _: found)
         name = spec_of(aspect).task_name(arm)
@@ -121,7 +121,7 @@ def contexts(task, number, shown):
 def test_a_twin_follows_demonstrations_exchanged_alike(make, aspect, arm):
     task = make(aspect, arm)
     pair = named.load(aspect, "mini", part=PARTS[aspect])
-    known = {sample.id: sample for each in pair.arms if each.name == arm for sample in each.samples}
+    known = {sample.id: sample for sample in pair.arms[arm]}
     for number in (0, len(task.eval_docs) - 1):
         doc = task.eval_docs[number]
         ids = [each["id"] for each in doc["demonstrations"]]
@@ -152,7 +152,7 @@ def test_drawn_demonstrations_are_exchanged_too(make):
         [text.partition(" Output:")[2].strip() for text in context[:-1]]
         for context in contexts(task, 0, 3)
     )
-    combination = named.load("systematicity", "mini").arms[1].samples
+    combination = named.load("systematicity", "mini").arms["combination"]
     by_text = {sample.references[0]: sample for sample in combination}
     assert len(own) == 3
     assert twin == [backward(by_text[text]).references[0] for text in own]

@@ -13,17 +13,17 @@ from spor_tasks.text.normalize import display
 def broken(pair):
     """Return the requirements that sets break, those that `spor data check` knows among them."""
     words = [violation.words for violation in check.check(pair).violations]
-    if pair.name.aspect == "order_invariance":
+    if pair.facts.aspect == "order_invariance":
         words += _broken_orders(pair)
-    if pair.name.aspect == "rule_learnability":
-        words += [f"{s.id} shows no phrase" for s in pair.test.samples if not _shows_phrases(s)]
-        words += [f"{s.id} tells what it hides" for s in pair.test.samples if _tells(s)]
+    if pair.facts.aspect == "rule_learnability":
+        words += [f"{s.id} shows no phrase" for s in pair.test if not _shows_phrases(s)]
+        words += [f"{s.id} tells what it hides" for s in pair.test if _tells(s)]
     return words
 
 
 def _broken_orders(pair):
     """Match has each reference of Original once, with its units in the order of the text."""
-    original, match, test = (split.samples for split in pair.all)
+    original, match, test = pair.all.values()
     references = Counter(
         (sample.about("name"), _in_order_of(sample, text), text)
         for sample in original
@@ -31,9 +31,9 @@ def _broken_orders(pair):
     )
     matches = Counter((sample.about("name"), sample.units, *sample.references) for sample in match)
     words = [f"Match differs in {key}" for key in (references - matches) | (matches - references)]
-    if pair.name.part != "performance":
+    if pair.facts.part != "performance":
         words += [f"{sample.id} has a single unit" for sample in test if len(sample.units) == 1]
-    if pair.name.part == "main":
+    if pair.facts.part == "main":
         words += [f"{sample.id} has one order" for sample in test if not _has_two_orders(sample)]
     words += [f"{s.id} has another order of a reference" for s in test if not _reads_as_it_says(s)]
     return words

@@ -148,9 +148,9 @@ FEW = 60
 def test_prompts_of_both_arms_are_alike_and_copying_is_worth_the_same(name):
     aspect, corpus, *part = name.split()
     pair = named.load(aspect, corpus, None, *part)
-    samples = pair.test.samples
+    samples = pair.test
     few = samples if SOAK > 1 else samples[:: max(1, len(samples) // FEW)][:FEW]
-    one, other = matching(choose(replace(pair, test=replace(pair.test, samples=few)), 8))
+    one, other = matching(choose(replace(pair, test=few), 8))
     assert one.demonstrations == other.demonstrations
     assert (one.own_units, one.other_units) == (other.own_units, other.other_units)
     assert one.words == pytest.approx(other.words, rel=0.03)

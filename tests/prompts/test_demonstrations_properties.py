@@ -45,11 +45,11 @@ def chosen(pair, most):
         return ()
     covered = {each.sample.id for each in prompted}
     assert [each.sample for each in prompted] == [
-        sample for sample in pair.test.samples if sample.id in covered
+        sample for sample in pair.test if sample.id in covered
     ]
     for each in prompted:
-        for demonstrations, arm in zip(each.arms, pair.arms, strict=True):
-            assert set(demonstrations) <= set(arm.samples)
+        for demonstrations, arm in zip(each.arms, pair.arms.values(), strict=True):
+            assert set(demonstrations) <= set(arm)
             assert times_shown(each.sample, demonstrations).keys() == set(each.sample.units)
             assert len({sample.id for sample in demonstrations}) == len(demonstrations) <= most
             for sample in demonstrations:

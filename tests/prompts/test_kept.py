@@ -13,7 +13,7 @@ from spor_tasks.prompts import demonstrations, kept
 @pytest.fixture
 def pair():
     found = named.load("order_invariance", "mini", part="main")
-    return replace(found, test=replace(found.test, samples=found.test.samples[:5]))
+    return replace(found, test=found.test[:5])
 
 
 def test_a_choice_is_kept_while_sets_number_and_code_are_the_same(pair, tmp_path, monkeypatch):
@@ -34,7 +34,7 @@ def test_a_choice_is_kept_while_sets_number_and_code_are_the_same(pair, tmp_path
     monkeypatch.setattr(kept, "_code", lambda *_: "other")
     assert kept.choose(pair, 4) == first
     assert file.read_bytes() != whole
-    shorter = replace(pair, test=replace(pair.test, samples=pair.test.samples[1:]))
+    shorter = replace(pair, test=pair.test[1:])
     assert kept.choose(shorter, 4) == first[1:]
     kept.choose(pair, 5)
     assert len([*tmp_path.rglob("*.json")]) == 3

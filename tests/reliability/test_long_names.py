@@ -106,7 +106,7 @@ def test_a_name_that_lm_eval_reads_as_several_tasks_becomes_one_task(capsys):
     words[words.index("spor-hf")] = "dummy"
     words[words.index("pretrained=MODEL")] = "pretrained=m"
     assert cli.main([*words, "--limit", "2", "--log_samples", "--output_path", "out"]) == 0
-    assert {run.spec.name.corpus for run in runs.collect([Path("out")]).runs} == {"a_b _v2___"}
+    assert {run.spec.sets.corpus for run in runs.collect([Path("out")]).runs} == {"a_b _v2___"}
 
 
 def test_files_and_folders_are_replaced_whatever_the_length_of_their_names(tmp_path):

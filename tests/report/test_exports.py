@@ -12,7 +12,6 @@ from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import MANIFEST
 from spor_tasks.core.named import benchmark
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
@@ -107,7 +106,7 @@ def test_every_aspect_has_its_headline_and_a_record(tmp_path):
 
 def test_scores_without_an_upper_end_have_a_record(tmp_path):
     sets = {"benchmark": "logicnlg", "corpus": table_runs.TASK, "protocol": "published"}
-    spec = benchmark("logicnlg").find(SetName("logicnlg", table_runs.TASK, "published", "ppl"))
+    spec = benchmark("logicnlg").find("logicnlg", table_runs.TASK, "published", "ppl")
     samples = LOGICNLG_MINI.part("test")
     values = PERPLEXITY.judge(samples[:1], [(Likelihood(-20.0, 10, 33),)])[0].values
     about = {"task": table_runs.PPL, "aspect": "logicnlg", "part": "ppl", "samples": samples}

@@ -72,7 +72,7 @@ def test_systems_are_in_order_with_ranks(tmp_path):
     write_run(tmp_path, "3", near(3, shift=9), model="ahead")
     write_run(tmp_path, "4", near(4, shift=-9), model="ahead", arm=None)
     (board,) = boards(tmp_path)
-    assert (*board.row.spec.name[:2], board.row.size.n) == ("systematicity", "mini", 40)
+    assert (str(board.row.spec.sets), board.row.size.n) == ("systematicity mini strict", 40)
     found = [(entry.model, entry.arm, entry.rank) for entry in board.entries]
     assert found[0] == ("ahead", "atom", 1)
     assert sorted(found[1:3]) == [("likewise", "atom", 2), ("steady", "atom", 2)]

@@ -23,9 +23,11 @@ def test_all_of_it_is_reported_with_intervals_over_samples(tmp_path):
     found = report.collect([tmp_path])
     assert [problem.kind for problem in found.problems] == ["trial"]
     rows = [row for table in found.tables for row in table.rows]
-    assert {row.spec.name.aspect for row in rows} == {table.aspect for table in found.tables}
+    assert {row.spec.sets.aspect for row in rows} == {table.aspect for table in found.tables}
     assert len(found.tables) == 4
-    assert len({row.task for row in rows}) == 2 * len({row.spec.name[::3] for row in rows})
+    assert len({row.task for row in rows}) == 2 * len(
+        {(row.spec.sets.aspect, row.spec.sets.part) for row in rows}
+    )
     for row in rows:
         cells = [row.as_is] if not row.variant else row.arms
         assert all(cell.interval and cell.interval.source == "samples" for cell in cells), row

@@ -357,7 +357,7 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path):
         in_context = {"task": f"{task}_icl_{FIRST}", "shown": FIRST, "metadata": sets}
         write_result(tmp_path / f"results_{corpus}-icl.json", **in_context)
     found = [row for row in paper_rows(tmp_path) if row.kind == "published"]
-    assert {(row.spec.name.corpus, row.variant) for row in found} == {("webnlg", "")}
+    assert {(row.spec.sets.corpus, row.variant) for row in found} == {("webnlg", "")}
     assert [row.model for row in found][:2] == ["T5-large", "BART-large"]
     assert len(found) == 6
     assert [cell.mean for cell in found[2].arms] == [63.98, 64.93]

@@ -55,7 +55,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path):
     results = [
         declaring(each, **declared)
         for each in collect_runs([tmp_path]).runs
-        if each.spec.name.aspect == "systematicity"
+        if each.spec.sets.aspect == "systematicity"
     ]
     rows, _ = comparisons(results, read(results)[0])
     assert {row.metric for row in rows if row.difference} == {"parent"}

@@ -11,14 +11,13 @@ from spor_tasks import report
 from spor_tasks.core.contracts import Gap
 from spor_tasks.core.errors import ResultError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.scores import info_of
 from spor_tasks.results import runs
 from spor_tasks.results.facts import Declared, upgrade
 from tests.support.result_files import edited, write_result
 
 SPECS = {
-    benchmark: registry().get("benchmark", benchmark).find(SetName(*name))
+    benchmark: registry().get("benchmark", benchmark).find(*name)
     for benchmark, *name in (
         ("spor", "productivity", "webnlg", "published", "n3"),
         ("totto", "totto", "totto", "published"),
@@ -39,7 +38,7 @@ def write(folder, benchmark, content, **more):
     file = write_result(folder / "results_1.json", **more)
     with edited(file) as result:
         (config,) = result["configs"].values()
-        name = {key: value for key, value in SPECS[benchmark].name._asdict().items() if value}
+        name = {key: value for key, value in SPECS[benchmark].sets.named.items() if value}
         config["metadata"] |= {"benchmark": benchmark, **name}
         config["metadata"]["spor"]["declared"] = content
     return file
@@ -49,13 +48,9 @@ def write(folder, benchmark, content, **more):
 def test_a_declaration_gives_back_what_not_only_tasks_need(benchmark):
     spec, content = SPECS[benchmark], declared(benchmark)
     found = msgspec.convert(content, Declared)
-    for name in ("benchmark", "name", "task", "title", "arms"):
+    for name in ("benchmark", "task", "title", "sets", "arms"):
         assert getattr(found, name) == getattr(spec, name)
-    sets, split = found.sets, spec.splitting
-    assert (found.headline, sets.decodings) == (spec.judging.headline, tuple(spec.asking.decodings))
-    assert (sets.part_title, sets.split_of) == (spec.part_title, split.whole)
-    assert (sets.is_pooled, sets.is_fixed) == (split.is_pooled, spec.release.is_fixed)
-    assert sets.in_context == spec.asking.in_context
+    assert found.headline == spec.judging.headline
     assert found.displayed == (*map(str, spec.judging.displayed),) == (*found.scores,)
     for score in spec.judging.displayed:
         group = "gap" if isinstance(score, Gap) else score.group
@@ -82,14 +77,13 @@ def test_a_split_is_reported_without_its_file(tmp_path, monkeypatch):
 
 def test_unknown_sets_are_reported_as_declared(tmp_path, monkeypatch):
     """No benchmark is asked: the set is one that it does not have."""
-    name = ["productivity", "towns", "published", "n99"]
-    content = declared(
-        "spor", name=name, title="Productivity: towns", sets={"part_title": "N = 99"}
-    )
+    sets = {"aspect": "productivity", "corpus": "towns", "protocol": "published", "part": "n99"}
+    sets["part_title"] = "N = 99"
+    content = declared("spor", title="Productivity: towns", sets=sets)
     write(tmp_path, "spor", content, task="spor_mine")
     monkeypatch.delattr(type(registry().get("benchmark", "spor")), "find")
     (result,) = runs.collect([tmp_path]).runs
-    assert (result.spec.title, result.spec.name.part) == ("Productivity: towns", "n99")
+    assert (result.spec.title, result.spec.sets.part) == ("Productivity: towns", "n99")
 
 
 @pytest.mark.parametrize(

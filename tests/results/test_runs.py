@@ -37,7 +37,7 @@ def read(tmp_path):
 def test_a_task_of_a_file_becomes_a_run(read):
     run = read(arm="atom", seed=3, parent=41.25)
     assert run.task == TASK
-    assert run.spec.name[:3] == ("systematicity", "mini", "strict")
+    assert str(run.spec.sets) == "systematicity mini strict"
     assert (run.model, run.arm, run.seed, run.n) == ("base", "atom", 3, 200)
     assert run.adapter
     assert run.adapter.adapter_sha256 == "a" * 64

@@ -1,7 +1,6 @@
 """Runs about CompMCTG's embedded corpus: results of each split, and what classifiers say."""
 
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
 from spor_tasks.metrics.mini_attributes import MINI_ATTRIBUTES
@@ -28,16 +27,16 @@ def write(folder):
 
     Each split has a folder.
     """
-    whole = SetName("compmctg", COMPMCTG_MINI.name, "acd")
-    for split in COMPMCTG.find(whole).splitting.names:
-        spec = COMPMCTG.find(whole._replace(part=split))
+    whole = COMPMCTG.find("compmctg", COMPMCTG_MINI.name, "acd")
+    for split in whole.splits:
+        spec = COMPMCTG.under(whole, split)
         (folder / split).mkdir(parents=True)
         _write(folder / split, spec, knows=split == "0")
     return folder
 
 
 def _write(folder, spec, *, knows):
-    asked = COMPMCTG.load(spec.name).test.samples[:SAMPLES]
+    asked = COMPMCTG.load(spec).test[:SAMPLES]
     outputs = [_KNOWN[combination_in(sample)] if knows else "" for sample in asked]
     values = [
         {**values_of(MINI_ATTRIBUTES, each[0], MINI_ATTRIBUTES.judge_one(*each)), "empty": 0.0}
@@ -47,5 +46,5 @@ def _write(folder, spec, *, knows):
     for row, said in zip(rows, _SAID, strict=False):
         row["doc"]["said"] = said
     metadata = {"benchmark": "compmctg", "corpus": COMPMCTG_MINI.name, "protocol": "acd"}
-    about = {"aspect": spec.name.aspect, "metadata": metadata}
-    table_runs.write_rows(folder, spec.task, spec.name.part, rows, **about)
+    about = {"aspect": spec.sets.aspect, "metadata": metadata}
+    table_runs.write_rows(folder, spec.task, spec.sets.part, rows, **about)

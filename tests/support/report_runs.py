@@ -6,7 +6,6 @@ from itertools import product
 
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.named import benchmark
-from spor_tasks.core.sample import SetName
 from tests.support.result_files import distinct, rows_of, write_rows
 
 TASKS = (
@@ -52,8 +51,8 @@ def values_of(aspect, part, strength, rng):
             whole = {"copy_rule_whole_word": 100.0 * (case == CASES[2])}
             return {**{name: 100.0 * (name == case) for name in CASES}, **whole}
         case _, "main":
-            name = SetName(aspect, "webnlg", "published", part)
-            return {str(score): chance() for score in benchmark("spor").find(name).judging.reported}
+            spec = benchmark("spor").find(aspect, "webnlg", "published", part)
+            return {str(score): chance() for score in spec.judging.reported}
         case _, "cwio":
             units, located = rng.randrange(2, 5), chance() > 0
             tau = (units, round(rng.uniform(-1, 1), 3))

@@ -15,7 +15,7 @@ from spor_tasks.core.contracts import Gap
 from spor_tasks.core.files import encode_row
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.named import benchmark
-from spor_tasks.core.sample import Sample, SetName, Triple
+from spor_tasks.core.sample import Sample, Triple
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.scores import score_info, score_of
 from spor_tasks.prompts.styles import prompted, prompts_of
@@ -71,7 +71,7 @@ def result_content(
     metrics = {"parent": parent} if scores is None else scores
     given = {"aspect": aspect, "corpus": "mini", "protocol": "strict", "part": part}
     given |= metadata or {}
-    name = SetName(*(given[field] for field in SetName._fields))
+    names = [given[name] for name in ("aspect", "corpus", "protocol", "part")]
     digest = "e" * 64 if shown else None
     facts = Facts(
         spor_tasks="0.1.0",
@@ -79,7 +79,7 @@ def result_content(
         prompt=PromptFacts(style="causal", arm=shown or "atom", demonstrations_sha256=digest),
         arms={name: arm_sha256(name) for name in ARMS.get(aspect, ("train",))},
         adapter=adapter,
-        declared=Declared.of(benchmark(given.get("benchmark", "spor")).find(name)),
+        declared=Declared.of(benchmark(given.get("benchmark", "spor")).find(*names)),
     )
     facts = msgspec.to_builtins(facts)
     variant = {"icl_arm": shown, "decoding": "beam5" if task.endswith("beam5") else None}

@@ -4,7 +4,7 @@ import copy
 
 from hypothesis import strategies as st
 
-from spor_tasks.core.sample import SampleMaker, SampleSet, SetName, Sets, Triple
+from spor_tasks.core.sample import SampleMaker, SetFacts, Sets, Triple
 
 
 def nested(depth):
@@ -59,15 +59,15 @@ def pool(words, corpus="letters"):
 
 def sets(aspect, test, **arms):
     """Sets of letters, whose arms have these names."""
-    splits = (SampleSet(name, tuple(samples)) for name, samples in arms.items())
-    return Sets(SetName(aspect, "letters", "strict"), tuple(splits), SampleSet("test", tuple(test)))
+    facts = SetFacts(aspect=aspect, corpus="letters", protocol="strict")
+    return Sets(facts, {name: tuple(samples) for name, samples in arms.items()}, tuple(test))
 
 
 def words_of(pair):
     """The words of each arm, and of the test set."""
     return tuple(
-        ["".join(unit[0] for unit in sample.units) for sample in split.samples]
-        for split in pair.all
+        ["".join(unit[0] for unit in sample.units) for sample in samples]
+        for samples in pair.all.values()
     )
 
 

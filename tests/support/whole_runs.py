@@ -3,9 +3,8 @@
 import random
 from functools import cache
 
+from spor_tasks.core import named
 from spor_tasks.core.digests import digest
-from spor_tasks.core.named import benchmark
-from spor_tasks.core.sample import SetName
 from tests.support import report_runs
 from tests.support.result_files import edited, rows_of, write_rows
 
@@ -16,7 +15,7 @@ DATE = 1795377862.5
 @cache
 def whole_set(aspect, part):
     """The embedded test set, which is shipped."""
-    return benchmark("spor").load(SetName(aspect, "mini", "strict", part)).test.samples
+    return named.load(aspect, "mini", "strict", part).test
 
 
 def write_whole(

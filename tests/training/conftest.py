@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from spor_tasks.core.sample import AttributeValue, Sample, SampleSet, SetName, Sets, Triple
+from spor_tasks.core.sample import AttributeValue, Sample, SetFacts, Sets, Triple
 from spor_tasks.harness import task_files
 from tests.support.tiny_bases import save_base
 from training import lora
@@ -62,9 +62,10 @@ def invented():
     units = (AttributeValue("food", "Soup"), AttributeValue("near", "The Quay"))
     text = "At Bell they cook soup, near The Quay."
     combination = (Sample("c0", "e2e", units, (text,), {"name": "Bell"}),)
-    arms = (SampleSet("atom", atom), SampleSet("combination", combination))
-    test = SampleSet("test", (atom[0], *combination))
-    return Sets(SetName("systematicity", "webnlg", "published"), arms, test)
+    arms = {"atom": atom, "combination": combination}
+    test = (atom[0], *combination)
+    facts = SetFacts(aspect="systematicity", corpus="webnlg", protocol="published")
+    return Sets(facts, arms, test)
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ def rows_of(base, samples):
 def different_rows(base, pair):
     """Return rows of different lengths, of prompts and of texts."""
     rows = []
-    for arm in pair.arms:
-        pairs = [*make_pairs(arm.samples, base.style, Likelihood.pairs, limit=None, seed=0)]
+    for samples in pair.arms.values():
+        pairs = [*make_pairs(samples, base.style, Likelihood.pairs, limit=None, seed=0)]
         rows += encode(pairs[-3:], base.tokenizer, base.style, None).rows
     return rows
 

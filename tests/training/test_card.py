@@ -52,14 +52,14 @@ def test_a_card_says_what_was_trained_how_it_went_and_how_it_is_used(tune):
     assert "PARENT" not in text
 
 
-@pytest.mark.parametrize("spec", named.available(), ids=lambda spec: str(spec.name))
+@pytest.mark.parametrize("spec", named.available(), ids=lambda spec: str(spec.sets))
 def test_the_tasks_that_a_card_names_exist_and_test_its_sets(spec):
-    tasks = card.tasks_of(TrainedOn(**spec.name._asdict())).split(",")
+    tasks = card.tasks_of(TrainedOn(**spec.sets.named)).split(",")
     assert {file.name for file in task_files.expand(tasks)} == {*tasks}
     assert spec.task in tasks
-    if spec.benchmark == "spor" and spec.name.corpus in {"webnlg", "e2e", "mini"}:
-        is_shared = spec.trained_on.part is None != spec.name.part
-        assert spec.name.protocol == "twin" or (len(tasks) > 1) == is_shared
+    if spec.benchmark == "spor" and spec.sets.corpus in {"webnlg", "e2e", "mini"}:
+        is_shared = spec.trained_on.part is None != spec.sets.part
+        assert spec.sets.protocol == "twin" or (len(tasks) > 1) == is_shared
 
 
 @pytest.mark.parametrize("name", ["sys-atom-0", "ctg-0-0"])

@@ -18,7 +18,7 @@ from tokenizers.models import WordLevel
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.sample import SampleSet, SetName, Sets
+from spor_tasks.core.sample import SetFacts, Sets
 from spor_tasks.corpora.compmctg.linearize import codes
 from spor_tasks.corpora.compmctg.reader import combination_in
 from spor_tasks.corpora.embedded import COMPMCTG_MINI
@@ -44,9 +44,9 @@ SEEN = {each for each in SPACE.combinations if each[2] == "Food" or each[1:] == 
 KNOWN = [each for each in SPACE.combinations if each[2] != "Travel"]
 CORPUS = tuple(one for one in COMPMCTG_MINI.part("train")[:36] if combination_in(one) in SEEN)
 SETS = Sets(
-    SetName("compmctg", SPACE.name, "original"),
-    (SampleSet("train", CORPUS),),
-    SampleSet("test", CORPUS[:1]),
+    SetFacts(aspect="compmctg", corpus=SPACE.name, protocol="original"),
+    {"train": CORPUS},
+    CORPUS[:1],
 )
 SIZES = {
     "dcg": {"code_vectors": 2, "task_vectors": 3},

@@ -16,16 +16,18 @@ from training.settings import dump_settings
 
 
 def test_pairs_are_made_as_they_are_read(invented):
-    samples = iter(invented.arms[0].samples)
+    samples = iter(next(iter(invented.arms.values())))
     next(make_pairs(samples, "causal", Likelihood.pairs, limit=None, seed=0))
     assert len([*samples]) == 4, "all but one"
 
 
 def test_a_task_says_where_a_prompt_may_be_cut():
     pair = named.load("totto", "totto_mini", part="fulltable")
-    (sample, *_) = pair.test.samples
+    (sample, *_) = pair.test
     for style in get_args(PromptStyle):
-        assert any(text in prompt(sample, style) for text in places_to_cut(find_spec(pair.name)))
+        assert any(
+            text in prompt(sample, style) for text in places_to_cut(find_spec(**pair.facts.named))
+        )
 
 
 def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(configure, tmp_path, capsys):
@@ -46,7 +48,7 @@ def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(configure
     pair = answer(Request(corpus=str(lighthouses), aspect="systematicity")).pair
     assert found.sets.corpus == "lighthouses"
     assert found.sets.corpus_sha256 == own.read_corpus(lighthouses).sha256
-    assert found.arm_sha256 == digest(pair.arms[1].samples)
-    assert found.sets.test_sha256 == digest(pair.test.samples)
-    assert found.selection["samples_sha256"] == digest(pair.test.samples)
+    assert found.arm_sha256 == digest([*pair.arms.values()][1])
+    assert found.sets.test_sha256 == digest(pair.test)
+    assert found.selection["samples_sha256"] == digest(pair.test)
     assert "spor_systematicity_lighthouses" in (config.output / "README.md").read_text()

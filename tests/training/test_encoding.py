@@ -32,7 +32,7 @@ def targets(row):
 def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one_end(
     base, invented, name, style
 ):
-    samples = [sample for arm in invented.arms for sample in arm.samples]
+    samples = [sample for samples in invented.arms.values() for sample in samples]
     pairs = [*make_pairs(samples, style, Likelihood.pairs, limit=None, seed=0), PLAIN, QUOTED]
     tokenizer = AutoTokenizer.from_pretrained(base(name))
     rows = encode(pairs, tokenizer, style, None).rows

@@ -12,7 +12,6 @@ from transformers import AutoTokenizer
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import SampleSet
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.models.checkpoints import Checkpoint, find_adapter
 from spor_tasks.results.facts import BaseModel, TrainedOn
@@ -94,11 +93,12 @@ def test_what_cannot_be_trained_is_refused_and_leaves_nothing(
 
 
 def test_broken_or_empty_sets_are_refused(tune, invented, tmp_path):
-    strict = replace(invented, name=invented.name._replace(protocol="strict"))
-    textless = tuple(replace(sample, references=()) for sample in invented.arms[0].samples)
+    strict = replace(invented, facts=replace(invented.facts, protocol="strict"))
+    textless = tuple(
+        replace(sample, references=()) for sample in next(iter(invented.arms.values()))
+    )
     no_samples, no_texts = (
-        replace(invented, arms=(SampleSet("atom", samples), invented.arms[1]))
-        for samples in ((), textless)
+        replace(invented, arms={**invented.arms, "atom": samples}) for samples in ((), textless)
     )
     for pair, fault in (
         (strict, "2 atoms do not occur in Atom; "),
@@ -126,9 +126,9 @@ def test_a_finished_run_says_all_that_is_needed_to_trust_and_repeat_it(
     assert log.losses == pytest.approx(means)
     assert "2 atoms do not occur in Atom" in found.violations
     weights = digest_weights(base("llama"))
-    tested = digest(invented.test.samples)
-    assert found.sets == TrainedOn(**invented.name._asdict(), test_sha256=tested)
-    assert (found.arm, found.arm_sha256) == ("atom", digest(invented.arms[0].samples))
+    tested = digest(invented.test)
+    assert found.sets == TrainedOn(**invented.facts.named, test_sha256=tested)
+    assert (found.arm, found.arm_sha256) == ("atom", digest(next(iter(invented.arms.values()))))
     assert (found.prompt_style, found.seed, found.pairs) == ("causal", 7, 8)
     assert found.base_model == BaseModel(path=str(base("llama")), sha256=weights)
     assert found.adapter_sha256 == digest_weights(result.folder)
@@ -171,8 +171,8 @@ def test_pairs_longer_than_the_limit_or_the_model_are_left_out_with_a_warning(
     tune, invented, caplog, limit, length
 ):
     """The base has 256 positions."""
-    long = replace(invented.arms[0].samples[0], references=("A short one.", "o" * length))
-    pair = replace(invented, arms=(SampleSet("atom", (long,)), invented.arms[1]))
+    long = replace(next(iter(invented.arms.values()))[0], references=("A short one.", "o" * length))
+    pair = replace(invented, arms={**invented.arms, "atom": (long,)})
     with caplog.at_level(logging.INFO):
         result = tune(f"optimization.max_length={limit}", pair=pair)
     assert result.pairs == 1

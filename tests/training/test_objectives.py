@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import Column, Contrast, Sample, SampleSet, SetName, Sets
+from spor_tasks.core.sample import Column, Contrast, Sample, SetFacts, Sets
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import in_variant
 from spor_tasks.models.checkpoints import Checkpoint, find_adapter
@@ -184,9 +184,9 @@ def test_new_tokens_have_embeddings_and_swallow_published_blanks(base, name):
 # --- Whole runs ----------------------------------------------------------------------------------
 
 TEMPLATED = Sets(
-    SetName("logicnlg", "logicnlg", "published", "c2f"),
-    (SampleSet("train", COARSE),),
-    SampleSet("test", COARSE),
+    SetFacts(aspect="logicnlg", corpus="logicnlg", protocol="published", part="c2f"),
+    {"train": COARSE},
+    COARSE,
 )
 COARSE_TO_FINE = (
     *("data.aspect=logicnlg", "data.corpus=logicnlg", "data.arm=train"),

@@ -34,7 +34,7 @@ def test_a_shipped_base_has_the_settings_of_the_script(corpus, script):
 
 
 def test_no_two_units_of_a_test_sample_are_together_in_what_the_base_reads():
-    tested = named.load("systematicity", "mini").test.samples
+    tested = named.load("systematicity", "mini").test
     apart = {
         frozenset(" ".join(map(display, unit)) for unit in two)
         for sample in tested

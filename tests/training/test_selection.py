@@ -12,7 +12,7 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import SampleSet, SetName, Sets
+from spor_tasks.core.sample import SetFacts, Sets
 from spor_tasks.corpora.embedded import MINI
 from tests.support.rows import write_rows
 from tests.support.scripted import evaluate_folder
@@ -24,12 +24,13 @@ from training.state import Training
 
 
 def judged_samples(settings, pair):
-    data = DataConfig(pair.name.aspect, pair.name.corpus, pair.arms[0].name, None, pair.name.part)
+    facts = pair.facts
+    data = DataConfig(facts.aspect, facts.corpus, next(iter(pair.arms)), None, facts.part)
     return judged_in(data, settings, pair)
 
 
 def judged_in(data, settings, pair):
-    reported = selection.reporting(settings.metric, find_spec(pair.name))
+    reported = selection.reporting(settings.metric, find_spec(**pair.facts.named))
     return selection.dev_samples(settings, pair, reported, data)
 
 
@@ -46,14 +47,14 @@ def test_a_development_set_is_neither_trained_on_nor_tested(aspect, part):
     pair = named.load(aspect, "mini", part=part)
     everything = development_set(pair, 10**6, seed=0)
     assert 40 < len(everything) == len(contents(everything)) < 1000
-    for split in pair.all:
-        assert contents(everything).isdisjoint(contents(split.samples))
+    for samples in pair.all.values():
+        assert contents(everything).isdisjoint(contents(samples))
     found = development_set(pair, 40, seed=0)
     assert len(found) == 40
     assert set(found) < set(everything)
     assert found == development_set(pair, 40, seed=0) != development_set(pair, 40, seed=1)
-    ships = tuple(sample for sample in pair.test.samples if sample.about("category") == "Ship")
-    found = development_set(replace(pair, test=SampleSet("test", ships)), 10**6, seed=0)
+    ships = tuple(sample for sample in pair.test if sample.about("category") == "Ship")
+    found = development_set(replace(pair, test=ships), 10**6, seed=0)
     assert {sample.about("category") for sample in found} == {"Ship"}
 
 
@@ -62,7 +63,7 @@ def test_other_tables_judge_by_the_scores_of_their_task(part):
     pair = named.load("logicnlg", "logicnlg_mini", part=part)
     settings = SelectionConfig(metric="bleu_3", samples=10**6)
     found = judged_samples(settings, pair)
-    used = {sample.about("name") for split in pair.all for sample in split.samples}
+    used = {sample.about("name") for samples in pair.all.values() for sample in samples}
     assert len(found) == 100
     assert used.isdisjoint({sample.about("name") for sample in found})
     assert {sample.about("prompt") for sample in found} == {"coarse_to_fine" if part else None}
@@ -80,22 +81,22 @@ def test_a_corpus_of_one_s_own_is_judged_as_others_are(tmp_path):
     pair = sets_of(data)
     judged = judged_in(data, SelectionConfig(samples=10), pair)
     assert len(judged) == 10
-    assert all(contents(judged).isdisjoint(contents(split.samples)) for split in pair.all)
+    assert all(contents(judged).isdisjoint(contents(samples)) for samples in pair.all.values())
     policy = SelectionConfig(policy="test-best")
-    assert judged_in(data, policy, pair) == pair.test.samples
+    assert judged_in(data, policy, pair) == pair.test
     data = replace(data, aspect="rule_learnability")
     performance = sets_of(replace(data, aspect="order_invariance", part="performance"))
-    assert judged_in(data, policy, sets_of(data)) == performance.test.samples
+    assert judged_in(data, policy, sets_of(data)) == performance.test
 
 
 def test_the_paper_s_policy_judges_by_the_set_that_parent_is_reported_on():
     policy = SelectionConfig(policy="test-best")
     atoms = named.load("systematicity", "mini")
-    assert judged_samples(policy, atoms) == atoms.test.samples
+    assert judged_samples(policy, atoms) == atoms.test
     performance = named.load("order_invariance", "mini", part="performance")
     for aspect in ("order_invariance", "rule_learnability"):
         pair = named.load(aspect, "mini")
-        assert judged_samples(policy, pair) == performance.test.samples != pair.test.samples
+        assert judged_samples(policy, pair) == performance.test != pair.test
 
 
 def test_the_first_of_equally_good_epochs_is_the_best():
@@ -111,21 +112,21 @@ def test_a_set_that_is_held_out_is_one_for_all_arms(aspect):
     policy = SelectionConfig(policy="dev-split", samples=40)
     judged = judged_samples(policy, pair)
     assert len(judged) == len(contents(judged)) == 40
-    assert set(judged) < set(pair.arms[0].samples)
-    for arm in pair.arms:
-        kept = selection.without(arm.samples, judged)
-        assert contents(kept) == contents(arm.samples) - contents(judged)
+    assert set(judged) < set(next(iter(pair.arms.values())))
+    for samples in pair.arms.values():
+        kept = selection.without(samples, judged)
+        assert contents(kept) == contents(samples) - contents(judged)
     assert judged == judged_samples(policy, pair)
     assert judged != judged_samples(replace(policy, seed=1), pair)
 
 
 def short(pair, samples):
     """Return the arms with the contents of the first arm's first samples alone."""
-    kept = contents(pair.arms[0].samples[:samples])
-    return tuple(
-        SampleSet(arm.name, tuple(s for s in arm.samples if contents((s,)) <= kept))
-        for arm in pair.arms
-    )
+    kept = contents(next(iter(pair.arms.values()))[:samples])
+    return {
+        arm: tuple(sample for sample in of_arm if contents((sample,)) <= kept)
+        for arm, of_arm in pair.arms.items()
+    }
 
 
 def test_a_fifth_of_an_arm_is_held_out_at_most():
@@ -135,7 +136,8 @@ def test_a_fifth_of_an_arm_is_held_out_at_most():
     assert len(judged_samples(policy, replace(pair, arms=few))) == 2
     with pytest.raises(ConfigError, match="1 samples to train on, too few"):
         judged_samples(policy, replace(pair, arms=short(pair, 1)))
-    own = Sets(SetName("rule_learnability", "own", "published"), few[:1], pair.test)
+    facts = SetFacts(aspect="rule_learnability", corpus="own", protocol="published")
+    own = Sets(facts, {"original": few["original"]}, pair.test)
     assert judged_samples(policy, own), "it needs no corpus but the arms"
 
 
@@ -144,20 +146,20 @@ def test_an_arm_is_trained_on_without_what_judges_it_and_the_card_says_so(tune):
     """The epoch is chosen by chrF here."""
     pair = named.load("order_invariance", "mini")
     arms = short(pair, 20)
-    few = replace(pair, name=pair.name._replace(protocol="published"), arms=arms)
+    few = replace(pair, facts=replace(pair.facts, protocol="published"), arms=arms)
     settings = ("data.aspect=order_invariance", "data.arm=match", "optimization.max_steps=1")
     selecting = ("selection.policy=dev-split", "selection.samples=2", "selection.metric=chrf")
     output = tune(*settings, *selecting, pair=few).folder
     manifest = read_manifest(output)
     judged = judged_samples(SelectionConfig("dev-split", "chrf", samples=2), few)
-    held_out = [s for s in arms[1].samples if contents((s,)) <= contents(judged)]
+    held_out = [s for s in arms["match"] if contents((s,)) <= contents(judged)]
     selected = manifest["selection"]
     assert (selected["samples"], selected["held_out"]) == (2, len(held_out))
-    units = {unit for s in arms[1].samples if s not in held_out for unit in s.units}
+    units = {unit for s in arms["match"] if s not in held_out for unit in s.units}
     lacking = [s for s in judged if not units.issuperset(s.units)]
     assert selected["with_unseen_units"] == len(lacking) > 0
-    assert manifest["pairs"] == sum(len(s.references) for s in arms[1].samples) - len(held_out)
-    assert manifest["arm_sha256"] == digest(arms[1].samples)
+    assert manifest["pairs"] == sum(len(s.references) for s in arms["match"]) - len(held_out)
+    assert manifest["arm_sha256"] == digest(arms["match"])
     card = (output / "README.md").read_text()
     assert "chrF is over 2 samples" in card
     assert f"the {len(held_out)} of its samples that have the units" in card
@@ -209,8 +211,8 @@ def test_an_epoch_s_score_is_that_of_the_task(tune):
     pair = named.load("systematicity", "mini")
     few = replace(
         pair,
-        name=pair.name._replace(protocol="published"),
-        test=SampleSet("test", pair.test.samples[:4]),
+        facts=replace(pair.facts, protocol="published"),
+        test=pair.test[:4],
     )
     settings = ("selection.policy=test-best", "optimization.learning_rate=3e-2", "data.limit=12")
     settings += ("data.corpus=mini", f"model.path={BASES / 'mini'}")

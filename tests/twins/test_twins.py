@@ -89,8 +89,8 @@ def test_a_corpus_without_twins_is_an_error_that_lists_those_with_twins():
 def test_every_twin_is_the_one_that_was_published(corpus):
     samples = [*registry().get("corpus", corpus).everything()]
     for spec in named.available():
-        if spec.name.corpus == corpus and spec.name.protocol == "published":
-            samples += (sides(sample)[0] for sample in named.load(*spec.name).test.samples)
+        if spec.sets.corpus == corpus and spec.sets.protocol == "published":
+            samples += (sides(sample)[0] for sample in named.load(**spec.sets.named).test)
     digest, of_corpus = sha256(), twins_of(corpus)
     for sample in samples:
         for each in (sample, of_corpus.twin(sample)):

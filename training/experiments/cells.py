@@ -23,7 +23,7 @@ from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import read_manifest
-from spor_tasks.core.sample import SetName
+from spor_tasks.core.sample import SetFacts
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import task_files
 from spor_tasks.models import backends, checkpoints
@@ -180,7 +180,7 @@ def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | No
 @cache
 def _arm_sha256(data: DataConfig) -> str | None:
     try:
-        return digest(find_arm(sets_of(data), data.arm).samples)
+        return digest(find_arm(sets_of(data), data.arm))
     except CorpusError:
         return None
 
@@ -224,9 +224,10 @@ def _task_metadata() -> Mapping[str, Any]:
 
 
 @cache
-def _split_sha256(sets: SetName) -> str | None:
+def _split_sha256(sets: SetFacts) -> str | None:
     """Return the digest of the test set of a split, which no task file has."""
-    return digest(named.load(*sets).test.samples) if named.find(*sets).splitting.whole else None
+    spec = named.find(**sets.named)
+    return digest(named.benchmark(spec.benchmark).load(spec).test) if spec.sets.split else None
 
 
 # --- The work ------------------------------------------------------------------------------------

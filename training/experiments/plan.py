@@ -18,7 +18,7 @@ from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import read_text
-from spor_tasks.core.sample import SetName
+from spor_tasks.core.sample import SetFacts
 from spor_tasks.harness import task_files
 from training.config import TrainingConfig, parse_config
 from training.experiments.experiment import Experiment, SetsEntry
@@ -37,7 +37,7 @@ class Cell:
 
     name: str
     folder: Path
-    sets: SetName
+    sets: SetFacts
     tasks: tuple[str, ...]
     arguments: dict[str, Any]
     options: dict[str, Any]
@@ -126,19 +126,19 @@ def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
     for entry in experiment.sets:
         tasks = tuple(file.name for file in task_files.find(entry.tasks))
         for spec in _specs(entry):
-            has_so = evaluation.decoding in spec.asking.decodings
+            has_so = evaluation.decoding in spec.sets.decodings
             own = spec.task_name(decoding=evaluation.decoding if has_so else None)
             sets.append((spec, _arms(entry, spec), tasks or (own,)))
     seeds = (*experiment.seeds, *((None,) if experiment.untuned else ()))
     for model, seed, (spec, arms, tasks) in itertools.product(experiment.models, seeds, sets):
         trained_on = spec.trained_on
         if seed is None:  # the base as it is, whose config is that of any training
-            trained_on = spec.splitting.whole or spec.trained_on
-            arms = named.find(*trained_on).arms[:1]  # noqa: PLW2901
+            trained_on = _whole(spec)
+            arms = named.find(**trained_on.named).arms[:1]  # noqa: PLW2901
         for arm in arms:
             name = _name(model.name, trained_on, "untuned" if seed is None else f"{arm}-{seed}")
             folder = experiment.folder / name
-            settings = {f"data.{key}": value for key, value in trained_on._asdict().items()}
+            settings: dict[str, object] = {f"data.{key}": v for key, v in trained_on.named.items()}
             settings |= {"data.arm": arm, "optimization.seed": seed or 0}
             settings["output"] = str(folder / "adapter")
             config = parse_config(
@@ -175,7 +175,7 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
     for model, entry in itertools.product(settings.models, settings.sets or experiment.sets):
         shown = ((spec, arm) for spec in _specs(entry) for arm in _arms(entry, spec))
         for sets, arm in shown:
-            task = sets.task if sets.splitting.whole else sets.task_name(arm)
+            task = sets.task if sets.sets.split else sets.task_name(arm)
             if task not in available:
                 if settings.sets:
                     raise ConfigError(
@@ -183,12 +183,12 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
                         remedy="`spor tasks list` lists all tasks.",
                     )
                 continue
-            name = _name(model.name, sets.name, f"shown-{arm}")
-            facts = {"prompt_style": settings.prompt_style, "split": named.split_name(sets)}
+            name = _name(model.name, sets.sets, f"shown-{arm}")
+            facts = {"prompt_style": settings.prompt_style, "split": sets.sets.split}
             yield Cell(
                 name,
                 experiment.folder / name,
-                sets.name,
+                sets.sets,
                 (task,),
                 arguments={**model.arguments, "dtype": evaluation.dtype or model.dtype},
                 options={
@@ -214,13 +214,20 @@ def _specs(entry: SetsEntry) -> Iterator[TaskSpec]:
         SplitError: there are none of some corpus, protocol or part.
     """
     for corpus in entry.corpora:
-        for protocol in entry.protocols or (named.find(entry.aspect, corpus).name.protocol,):
+        for protocol in entry.protocols or (named.find(entry.aspect, corpus).sets.protocol,):
             kind = (entry.aspect, corpus, protocol)
-            specs = [spec for spec in named.available() if spec.name[:3] == kind]
-            parts = [part for spec in specs for part in spec.splitting.names or (spec.name.part,)]
+            specs = [spec for spec in named.available() if (*spec.sets.named.values(),)[:3] == kind]
+            parts = [part for spec in specs for part in spec.splits or (spec.sets.part,)]
             whole = [None] if None in parts or not parts else parts
             for part in entry.parts or whole:
                 yield named.find(*kind, part)
+
+
+def _whole(spec: TaskSpec) -> SetFacts:
+    """Return the sets of the whole task of a split, and those that others are trained for."""
+    if spec.sets.split is None:
+        return spec.trained_on
+    return replace(spec.trained_on, protocol=spec.sets.facets["protocol"], part=None)
 
 
 def _arms(entry: SetsEntry, spec: TaskSpec) -> tuple[str, ...]:
@@ -233,5 +240,5 @@ def _arms(entry: SetsEntry, spec: TaskSpec) -> tuple[str, ...]:
     return entry.arms or spec.arms
 
 
-def _name(model: str, sets: SetName, last: str) -> str:
-    return "/".join((model, "-".join(part for part in sets if part), last))
+def _name(model: str, sets: SetFacts, last: str) -> str:
+    return "/".join((model, "-".join(str(sets).split()), last))

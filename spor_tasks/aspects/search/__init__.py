@@ -67,7 +67,7 @@ class Searched(NamedTuple):
     interrupted: bool = False
 
     def __str__(self) -> str:
-        samples = len(self.pair.test.samples)
+        samples = len(self.pair.test)
         return f"best so far {samples:,} test samples / {self.rank[1]:,} test units"
 
 

@@ -1,7 +1,6 @@
 """CompMCTG: its tasks, the splits that answers are read under, and its tables."""
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +11,7 @@ from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, SetName, Sets
+from spor_tasks.core.sample import Sample, SetFacts, Sets
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
@@ -27,32 +26,34 @@ class CompMCTG(DeclaredSets):
     paper = "Zhong et al., ACL 2024, Tables 1 to 4"
     specs = tuple(sets.tasks())
     files = sources.COMPMCTG
+    reads_files = True
 
-    def find(self, name: SetName) -> TaskSpec:
+    def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
         """Return the declaration of the sets of a task, or of a split of it; no file is read.
 
         Raises:
             SplitError: there are no such sets.
         """
-        if name.aspect == self.name and sets.is_known(name):
-            return sets.spec_of(name)
-        if names := sets.split_names(name.corpus, name.protocol):
+        if aspect == self.name and sets.is_known(corpus, protocol, part):
+            return sets.spec_of(corpus, protocol, part)
+        if names := sets.split_names(corpus, protocol):
+            name = " ".join(filter(None, [aspect, corpus, protocol, part]))
             raise SplitError(
-                f"there is no split {str(name)!r}", remedy=f"Its splits are {', '.join(names)}."
+                f"there is no split {name!r}", remedy=f"Its splits are {', '.join(names)}."
             )
-        return super().find(name)
+        return super().find(aspect, corpus, protocol, part)
 
-    def read(self, name: SetName) -> Sets:
+    def read(self, spec: TaskSpec) -> Sets:
         """Return sets; a single split has an arm, which is read when it is needed."""
-        if name.corpus not in SHIPPED:
+        design = SHIPPED.get(spec.sets.corpus)
+        if design is None:
             raise SplitError(
-                f"{str(name)!r} is of a space of your own",
+                f"{str(spec.sets)!r} is of a space of your own",
                 remedy="Name its YAML file in place of the corpus.",
             )
-        design = SHIPPED[name.corpus]
-        return designs.pair(name, design, sets.partitions(name, design))
+        return designs.pair(spec.sets, design, sets.partitions(spec.sets, design))
 
-    def read_under(self, name: SetName, split: str) -> SetName:
+    def under(self, spec: TaskSpec, split: str) -> TaskSpec:
         """Return the sets of a task's split: ``3``, or ``published_3`` of an ``unseen.jsonl``.
 
         ``published`` are all splits of that file.
@@ -60,24 +61,20 @@ class CompMCTG(DeclaredSets):
         Raises:
             SplitError: the split does not exist.
         """
-        is_published = re.fullmatch(r"published(?:_(\d+))?", split)
-        if is_published:
-            protocol = f"{name.protocol}{sets.PUBLISHED}"
-            return self.find(name._replace(protocol=protocol, part=is_published[1])).name
-        return self.find(name._replace(part=split)).name
+        corpus, protocol = spec.sets.corpus, spec.sets.protocol
+        if split in sets.FILE_SPLITS:
+            part = sets.FILE_SPLITS[split]
+            return self.find(self.name, corpus, sets.OF_FILES[protocol], part)
+        return self.find(self.name, corpus, protocol, split)
 
-    def split_of(self, name: SetName, trained: SetName) -> str | None:
-        """Return the task's split that a model was trained on; None of another task."""
-        if trained.part is None or trained[:2] != name[:2]:
-            return None
-        if trained.protocol == f"{name.protocol}{sets.PUBLISHED}":
-            return f"published_{trained.part}"
-        return trained.part if trained.protocol == name.protocol else None
-
-    def captions(self, name: SetName) -> Mapping[str, str]:
+    def captions(self, facts: SetFacts) -> Mapping[str, str]:
         """Return how many splits a protocol has, and what a system scores that ignores codes."""
-        told = {"splits": str(len(sets.split_names(name.corpus, name.protocol)))}
-        accuracies = [splits.without_codes(split) for split in sets.shipped(name)]
+        corpus, protocol = facts.corpus, facts.protocol
+        told = {"splits": str(len(sets.split_names(corpus, protocol)))}
+        accuracies = []
+        if corpus in SHIPPED and protocol in splits.PROTOCOLS:
+            known = splits.shipped(SHIPPED[corpus].space, protocol)
+            accuracies = [splits.without_codes(split) for split in known]
         means = [fmean(half) for half in zip(*accuracies, strict=True)]
         if means and not math.isnan(means[1]):
             told["without_codes"] = (
@@ -99,8 +96,8 @@ class CompMCTG(DeclaredSets):
             CorpusError: ``unseen.jsonl`` is needed, and is missing or malformed.
         """
         design = designs.own(Path(file).resolve(), sha256_of(Path(file)))
-        name = self.find(SetName(self.name, design.space.name, protocol or "original", part)).name
-        return designs.pair(name, design, sets.partitions(name, design))
+        spec = self.find(self.name, design.space.name, protocol or "original", part)
+        return designs.pair(spec.sets, design, sets.partitions(spec.sets, design))
 
     def own_texts(self, file: str) -> tuple[Sample, ...]:
         """Return all labelled texts beside a YAML file, those for classifiers last.

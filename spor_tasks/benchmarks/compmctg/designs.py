@@ -13,7 +13,7 @@ from spor_tasks.benchmarks.compmctg.splits import Partition
 from spor_tasks.core.digests import sha256_of, sha256_of_text
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Deferred, Sample, SampleSet, SetName, Sets
+from spor_tasks.core.sample import Deferred, Sample, SetFacts, Sets
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED as SPACES
@@ -79,7 +79,7 @@ def own(path: Path, _sha256: str) -> Design:
     return Design(request.space, prefixes, repeats, path.parent)
 
 
-def pair(name: SetName, design: Design, under: Sequence[Partition]) -> Sets:
+def pair(facts: SetFacts, design: Design, under: Sequence[Partition]) -> Sets:
     """Return the requests, marked under some splits, and the arm if it is a single split."""
     unseen = [{*split.unseen} for split in under]
     marks = {
@@ -87,8 +87,8 @@ def pair(name: SetName, design: Design, under: Sequence[Partition]) -> Sets:
         for combination in design.space.combinations
     }
     test = Deferred(lambda: _requests(design), None, partial(_marked, marks))
-    arms = [SampleSet("train", _training_texts(design, split)) for split in under]
-    return Sets(name, tuple(arms) if len(under) == 1 else (), SampleSet("test", test))
+    arms = {"train": _training_texts(design, under[0])} if len(under) == 1 else {}
+    return Sets(facts, arms, test)
 
 
 def _marked(marks: Mapping[Combination, str], request: Sample) -> Sample:

@@ -11,15 +11,7 @@ from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
-from spor_tasks.core.sample import (
-    Contrast,
-    Deferred,
-    Sample,
-    SampleSet,
-    SetName,
-    Sets,
-    challenge_of,
-)
+from spor_tasks.core.sample import Contrast, Deferred, Sample, SetFacts, Sets, challenge_of
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
@@ -39,15 +31,14 @@ class LogicNLG(DeclaredSets):
     specs = tuple(declared.specs(name))
     files = sources.LOGICNLG
 
-    def read(self, name: SetName) -> Sets:
+    def read(self, spec: TaskSpec) -> Sets:
         """Return training set and test set, both with the prompts of the sets."""
-        spec = self.find(name)
-        variant = cast("Variant", spec.facets.get("input", "published"))
-        test = _test(spec)
-        if name.protocol == "strict":
+        variant = cast("Variant", spec.sets.facets.get("input", "published"))
+        test = _test(spec.sets)
+        if spec.sets.protocol == "strict":
             test = map(_under_one_prompt, test)
-        arm = SampleSet("train", _arm(name.corpus, variant))
-        return Sets(name, (arm,), SampleSet("test", _varied(test, variant)))
+        arms = {"train": _arm(spec.sets.corpus, variant)}
+        return Sets(spec.sets, arms, _varied(test, variant))
 
 
 LOGICNLG = LogicNLG()
@@ -56,10 +47,10 @@ LOGICNLG = LogicNLG()
 # --- Sets ---
 
 
-def _test(spec: TaskSpec) -> Iterable[Sample]:
-    is_paired = spec.facets.get("test") == "pairs"
-    is_challenge = spec.name.protocol == "challenge"
-    if spec.name.corpus != LogicNLG.name:
+def _test(sets: SetFacts) -> Iterable[Sample]:
+    is_paired = sets.facets.get("test") == "pairs"
+    is_challenge = sets.protocol == "challenge"
+    if sets.corpus != LogicNLG.name:
         return LOGICNLG_MINI.part("pairs" if is_paired else "test")
     if is_paired:
         return reader.read_pairs("challenge" if is_challenge else "test")

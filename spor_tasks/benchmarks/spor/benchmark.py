@@ -1,5 +1,6 @@
 """SPOR: its sets, shipped and of corpora of one's own, and its tables."""
 
+from contextlib import suppress
 from typing import Any
 
 from spor_tasks.aspects import build
@@ -9,12 +10,13 @@ from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.spor import released, strict, twins
 from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
-from spor_tasks.core.sample import SetName, Sets
+from spor_tasks.core.errors import SplitError
+from spor_tasks.core.sample import Sets
 from spor_tasks.corpora import sources
 
 
-def _spec(benchmark: str, name: SetName, **fields: Any) -> TaskSpec:
-    return declared.spec(benchmark, name, arms=ARMS[name.aspect], **fields)
+def _spec(benchmark: str, aspect: str, *name: Any, **fields: Any) -> TaskSpec:
+    return declared.spec(benchmark, aspect, *name, arms=ARMS[aspect], **fields)
 
 
 class Spor(DeclaredSets):
@@ -32,27 +34,29 @@ class Spor(DeclaredSets):
     specs = tuple(twins.with_twins(declared.specs(name, _spec)))
     files = sources.SPOR
 
-    def find(self, name: SetName) -> TaskSpec:
+    def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
         """Return the declaration of sets, shipped or of a corpus of one's own.
 
         Raises:
             SplitError: the aspect or part does not exist, or the corpus has no units.
         """
-        if any(each.name == name for each in self.specs):
-            return super().find(name)
-        named.check_has_units(name.corpus)
+        with suppress(SplitError):
+            return super().find(aspect, corpus, protocol, part)
+        named.check_has_units(corpus)
         fields: dict[str, Any] = {"tags": ["spor_{corpus}", "spor_{aspect}_{corpus}"]}
-        if threshold := build.threshold_of(name.aspect, name.part):
+        if threshold := build.threshold_of(aspect, part):
             fields |= {"part_title": f"N = {threshold}", "facets": {"N": str(threshold)}}
-        return _spec(self.name, name, is_default=True, is_fixed=False, **fields)
+        name = (self.name, aspect, corpus, protocol, part)
+        return _spec(*name, is_default=True, is_fixed=False, **fields)
 
-    def read(self, name: SetName) -> Sets:
+    def read(self, spec: TaskSpec) -> Sets:
         """Return shipped sets, not those of a corpus of one's own."""
-        spec = super().find(name)
-        default = "published" if name.corpus in released.CORPORA else "strict"
-        if name.protocol == twins.PROTOCOL:
-            return twins.of_pair(self.load(name._replace(protocol=default)))
-        return released.load(spec) if name.protocol == "published" else strict.load(spec)
+        sets = super().find(**spec.sets.named).sets
+        if sets.protocol == twins.PROTOCOL:
+            default = "published" if sets.corpus in released.CORPORA else "strict"
+            original = self.find(sets.aspect, sets.corpus, default, sets.part)
+            return twins.of_pair(self.load(original), spec)
+        return released.load(spec) if spec.sets.protocol == "published" else strict.load(spec)
 
 
 SPOR = Spor()

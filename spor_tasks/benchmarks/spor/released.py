@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spor_tasks.aspects import order_invariance
-from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.files import encode_row, read_packaged
-from spor_tasks.core.sample import Deferred, Sample, SampleSet, Sets
+from spor_tasks.core.sample import Deferred, Sample, SetFacts, Sets
 from spor_tasks.corpora import jsonl, sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
@@ -33,13 +32,13 @@ class Dataset(NamedTuple):
     """Whether units are in the order of the text."""
 
 
-def dataset(split: str, spec: TaskSpec) -> Dataset:
+def dataset(split: str, sets: SetFacts) -> Dataset:
     """Return a released set: ``test``, or an arm."""
-    aspect, corpus, _, part = spec.name
+    aspect, corpus, part = sets.aspect, sets.corpus, sets.part
     kind = "test" if split == "test" else "train"
     words = [kind, corpus, aspect.replace("_", "-")]
     if aspect == "productivity":
-        words.append(f"N={spec.facets['N']}")
+        words.append(f"N={sets.facets['N']}")
     if part and aspect == "order_invariance" and kind == "test":
         words.append(part)
     if aspect != "rule_learnability" and kind == "train":
@@ -58,11 +57,8 @@ def load(spec: TaskSpec) -> Sets:
         CorpusError: a file is missing or is not the published one.
     """
     folder = sources.SPOR.data_dir()
-    *arms, test = (
-        SampleSet(split, _samples(dataset(split, spec), folder))
-        for split in (*ARMS[spec.name.aspect], "test")
-    )
-    return Sets(spec.name, tuple(arms), test)
+    arms = {arm: _samples(dataset(arm, spec.sets), folder) for arm in spec.arms}
+    return Sets(spec.sets, arms, _samples(dataset("test", spec.sets), folder))
 
 
 @cache

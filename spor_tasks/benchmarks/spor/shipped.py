@@ -12,22 +12,22 @@ from pathlib import Path
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
-from spor_tasks.core.sample import Sample, SampleSet, SetName, Sets
+from spor_tasks.core.sample import Sample, SetFacts, Sets
 
 FOLDER = Path(__file__).parent / "strict_ids"
 """The folder of the lists, one JSON file for each corpus and part."""
 
 
-def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> Sets:
+def load(facts: SetFacts, samples: Sequence[Sample]) -> Sets:
     """Return shipped sets of systematicity, made of all samples of the corpus in their order.
 
     Raises:
         CorpusError: the file of the list is missing or damaged.
         SplitError: the listed samples are not those that the search found.
     """
-    name = f"systematicity_{corpus}{f'_{part}' if part else ''}"
+    name = "_".join(filter(None, [facts.aspect, facts.corpus, facts.part]))
     content = read_packaged(FOLDER / f"{name}.json")
-    sets = []
+    sets = {}
     for title, packed in content["splits"].items():
         bits = int.from_bytes(base64.b64decode(packed["members"]), "little")
         members = tuple(sample for i, sample in enumerate(samples) if bits >> i & 1)
@@ -37,6 +37,6 @@ def load(corpus: str, samples: Sequence[Sample], part: str | None = None) -> Set
                 where=f"{name}: {title}",
                 remedy=INSTALL_AGAIN,
             )
-        sets.append(SampleSet(title, members))
-    *arms, test = sets
-    return Sets(SetName("systematicity", corpus, "strict", part), tuple(arms), test)
+        sets[title] = members
+    test = sets.pop("test")
+    return Sets(facts, sets, test)

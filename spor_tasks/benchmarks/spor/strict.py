@@ -15,7 +15,7 @@ from spor_tasks.aspects import build, rule_learnability
 from spor_tasks.benchmarks.spor import released, shipped
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, Sample, SampleSet, Sets
+from spor_tasks.core.sample import CorpusSamples, Sample, Sets
 from spor_tasks.corpora import sources
 
 
@@ -26,13 +26,13 @@ def load(spec: TaskSpec) -> Sets:
         SplitError: the shipped sets are damaged.
         CorpusError: a file is missing or is not the published one.
     """
-    name = spec.name
+    name = spec.sets
     samples = _read(name.corpus, sources.SPOR.data_dir())
     if name.corpus == "webnlg" and name.aspect in {"order_invariance", "rule_learnability"}:
         return _of_known_units(spec, samples.test)
     if name.aspect == "systematicity" and name.corpus != "mini":
-        return shipped.load(name.corpus, samples.samples, name.part)
-    return build.build(samples, name.aspect, name.part)
+        return shipped.load(name, samples.samples)
+    return replace(build.build(samples, name.aspect, name.part), facts=name)
 
 
 @cache  # several sets are made of it
@@ -44,8 +44,7 @@ def _read(corpus: str, _folder: Path) -> CorpusSamples:
 def _of_known_units(spec: TaskSpec, samples: Sequence[Sample]) -> Sets:
     """Return released sets of WebNLG with the test samples whose triples training samples have."""
     pair = released.load(spec)
-    if spec.name.aspect == "rule_learnability":
+    if spec.sets.aspect == "rule_learnability":
         samples = rule_learnability.hide_entities(samples)
     ids = {sample.id for sample in samples}
-    test = tuple(sample for sample in pair.test.samples if sample.id in ids)
-    return replace(pair, test=SampleSet("test", test))
+    return replace(pair, test=tuple(sample for sample in pair.test if sample.id in ids))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from spor_tasks.core.contracts import Gap, TaskSpec
-from spor_tasks.core.sample import Sample, SampleSet, Sets
+from spor_tasks.core.sample import Sample, Sets
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.twins import CORPORA, twins_of
 
@@ -34,14 +34,19 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
     originals = tuple(originals)
     yield from originals
     for spec in originals:
-        has_twins = spec.name.corpus in CORPORA and spec.name.part not in _LEFT_OUT
+        has_twins = spec.sets.corpus in CORPORA and spec.sets.part not in _LEFT_OUT
         if not has_twins or not spec.release.is_default:
             continue
         own, version = spec.judging, spec.release.version
         gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in own.reported)
         yield replace(
             spec,
-            name=spec.name._replace(protocol=PROTOCOL),
+            sets=replace(
+                spec.sets,
+                protocol=PROTOCOL,
+                decodings={},
+                in_context=(spec.sets.aspect, spec.sets.part) in _IN_CONTEXT,
+            ),
             task=f"{spec.task}_{PROTOCOL}",
             title=f"{spec.title}, and twins",
             judging=replace(
@@ -51,31 +56,25 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
                 gaps=gaps,
                 outputs=2 * own.outputs,
             ),
-            asking=replace(
-                spec.asking,
-                question=f"{spec.asking.question} {_QUESTION}",
-                decodings={},
-                in_context=(spec.name.aspect, spec.name.part) in _IN_CONTEXT,
-            ),
+            asking=replace(spec.asking, question=f"{spec.asking.question} {_QUESTION}"),
             release=replace(
                 spec.release,
                 is_default=False,
                 family=f"{spec.release.family}_{PROTOCOL}",
-                version=round(_VERSIONS.get(spec.name.corpus, 1.0) + version - 2.0, 1),
-                tags=(f"{spec.benchmark}_{spec.name.corpus}_{PROTOCOL}",),
+                version=round(_VERSIONS.get(spec.sets.corpus, 1.0) + version - 2.0, 1),
+                tags=(f"{spec.benchmark}_{spec.sets.corpus}_{PROTOCOL}",),
             ),
         )
 
 
-def of_pair(pair: Sets) -> Sets:
+def of_pair(pair: Sets, spec: TaskSpec) -> Sets:
     """Return sets with the same arms, and the test samples that have twins, with these."""
-    twins = twins_of(pair.name.corpus)
-    pairs = [(sample, twins.twin(sample)) for sample in pair.test.samples]
-    test = tuple(replace(sample, twin=twin) for sample, twin in pairs if isinstance(twin, Sample))
+    twins = twins_of(spec.sets.corpus)
+    pairs = [(sample, twins.twin(sample)) for sample in pair.test]
     reasons = Counter(twin.reason for _, twin in pairs if not isinstance(twin, Sample))
-    return replace(
-        pair,
-        name=pair.name._replace(protocol=PROTOCOL),
-        test=SampleSet("test", test),
-        untested=(*pair.untested, *reasons.most_common()),
+    return Sets(
+        spec.sets,
+        pair.arms,
+        tuple(replace(sample, twin=twin) for sample, twin in pairs if isinstance(twin, Sample)),
+        (*pair.untested, *reasons.most_common()),
     )

@@ -9,8 +9,9 @@ from typing import cast
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
-from spor_tasks.core.sample import Deferred, Sample, SampleSet, SetName, Sets
+from spor_tasks.core.sample import Deferred, Sample, Sets
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
@@ -31,22 +32,21 @@ class ToTTo(DeclaredSets):
     specs = tuple(declared.specs(name))
     files = sources.TOTTO
 
-    def read(self, name: SetName) -> Sets:
+    def read(self, spec: TaskSpec) -> Sets:
         """Return training set and test set with the input of the part.
 
         The training set is changed as it is read: it may not fit in memory.
         """
-        variant = cast("TableInput", self.find(name).facets["input"])
+        variant = cast("TableInput", spec.sets.facets["input"])
         change = partial(in_variant, variant=variant)
         train: Sequence[Sample] = tuple(map(change, TOTTO_MINI.part("train")))
         test = TOTTO_MINI.part("test")
-        if name.corpus == self.name:
+        if spec.sets.corpus == self.name:
             file = reader.part("train")
             sha256 = file.sha256 and sha256_of_text(f"{variant} {file.sha256}")
             train = Deferred(lambda: file, sha256, change)
-            test = reader.part("dev" if name.protocol == "published" else "test")
-        arm = SampleSet("train", train)
-        return Sets(name, (arm,), SampleSet("test", tuple(map(change, test))))
+            test = reader.part("dev" if spec.sets.protocol == "published" else "test")
+        return Sets(spec.sets, {"train": train}, tuple(map(change, test)))
 
 
 TOTTO = ToTTo()

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int | None:
             shown = check.shown_pairs(answer.pair)
             where = f" of {shown.pairs:,} pairs of test samples stand together in Combination"
             more.append(("  pairs", f"{shown.shown:,}", where))
-        print(visible(f"{options.out}: {answer.pair.name}"))
+        print(visible(f"{options.out}: {answer.pair.facts}"))
         print(columns(sizes, "<22", ">9", "<", ">9", "<", ">9"))
         if more:
             print(columns(more, "<22", ">9"))

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         result = result._replace(warnings=(*result.warnings, *texts.warnings))
         if not options.json:
             print("\n" if rows else "", end="")
-            _print(f"{target}: {pair.name}", result, texts)
+            _print(f"{target}: {pair.facts}", result, texts)
         rows[target] = {
             "holds": result.holds,
             **result.counts,
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(rows, indent=2))
     # sets of a corpus of this package have no file to make tasks from
-    if Path(options.targets[-1]).is_dir() and pair.name.corpus not in registry().names("corpus"):
+    if Path(options.targets[-1]).is_dir() and pair.facts.corpus not in registry().names("corpus"):
         then("spor", "tasks", "make", "CORPUS", "--sets", options.targets[-1], "--out", "tasks")
     else:
         then("spor", "tasks", "list")

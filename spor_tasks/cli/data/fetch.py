@@ -55,6 +55,6 @@ def run(options: argparse.Namespace) -> None:
     for corpus in dict.fromkeys(name for source in sources for name in source.corpora):
         licence = LICENCES[corpus]
         print(f"{corpus}: {licence.name}, {licence.url}; {licence.attribution}")
-    tasks = (spec.task for spec in named.available() if spec.name.corpus == options.corpus)
+    tasks = (spec.task for spec in named.available() if spec.sets.corpus == options.corpus)
     found = [f"{source.variable}={options.target}" for source in sources if options.target]
     then(*(["env", *found] if found else []), "spor", "tasks", "show", next(tasks))

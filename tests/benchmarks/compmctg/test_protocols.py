@@ -14,7 +14,6 @@ import pytest
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.benchmarks.compmctg.splits import without
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg import spaces
 from spor_tasks.corpora.compmctg.spaces import FYELP, MIXTURE, YELP, Space
 from spor_tasks.corpora.embedded import attributes
@@ -52,18 +51,13 @@ def test_divergence_and_eligibility_are_those_of_the_published_code(published_di
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.name)
 def test_shipped_splits_are_eligible_equally_divergent_and_different(space):
     stored = splits.facts()["splits"][space.name]
-    tasks = {each.name.protocol: each for each in COMPMCTG.sets() if each.name.corpus == space.name}
+    tasks = {each.sets.protocol: each for each in COMPMCTG.sets() if each.sets.corpus == space.name}
     assert tasks.keys() == {"original", "holdout", *stored}
     for protocol, of_protocol in stored.items():
         found = splits.shipped(space, protocol)
         values = max(map(len, space.aspects.values()))
         size = len(space.combinations) // 2 if protocol == "acd" else values
-        assert (
-            len({*found})
-            == len(found)
-            == len(tasks[protocol].splitting.names)
-            <= of_protocol["ties"]
-        )
+        assert len({*found}) == len(found) == len(tasks[protocol].splits) <= of_protocol["ties"]
         for split in found:
             assert len(split.seen) == size
             assert is_eligible(*split)
@@ -97,9 +91,7 @@ def test_the_published_few_shot_splits_of_fyelp_are_among_the_most_divergent():
 def test_hold_out_leaves_out_each_combination_once():
     found = splits.shipped(MIXTURE, "holdout")
     assert [unseen for _, unseen in found] == [(each,) for each in MIXTURE.combinations]
-    assert len(COMPMCTG.find(SetName("compmctg", "mixture", "holdout")).splitting.names) == len(
-        found
-    )
+    assert len(COMPMCTG.find("compmctg", "mixture", "holdout").splits) == len(found)
     assert not any(is_eligible(*each) for each in found)
 
 

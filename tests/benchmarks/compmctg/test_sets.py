@@ -9,7 +9,6 @@ from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
 from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import SetName
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.reader import combination_in, read_unseen
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED, YELP
@@ -20,16 +19,12 @@ from tests.support.compmctg import unseen_rows
 SPACES = {space.name: space for space in PUBLISHED}
 
 
-def name_of(corpus, protocol, part=None):
-    return SetName("compmctg", corpus, protocol, part)
-
-
 def find(*name):
-    return COMPMCTG.find(name_of(*name))
+    return COMPMCTG.find("compmctg", *name)
 
 
 def load(*name):
-    return COMPMCTG.load(SetName("compmctg", *name))
+    return named.load("compmctg", *name)
 
 
 @pytest.fixture
@@ -52,7 +47,7 @@ def test_a_published_split_shows_the_texts_that_the_published_code_finds(
 
 
 def test_a_test_set_asks_for_every_combination_and_beginning_ten_times():
-    samples = load("yelp", "acd", "3").test.samples
+    samples = load("yelp", "acd", "3").test
     asked = Counter((combination_in(s), s.context["prefix"]) for s in samples)
     assert asked == dict.fromkeys(((c, p) for c in YELP.combinations for p in PREFIXES), 10)
     assert len({sample.id for sample in samples}) == len(samples) == 8 * 35 * 10
@@ -62,18 +57,18 @@ def test_a_test_set_asks_for_every_combination_and_beginning_ten_times():
 
 
 def test_samples_are_marked_under_one_split_and_under_all():
-    parts = [load("yelp", "acd", str(n)).test.samples for n in range(10)]
+    parts = [load("yelp", "acd", str(n)).test for n in range(10)]
     one, other, *_ = parts
     assert [sample.id for sample in one] == [sample.id for sample in other]
     unseen = {combination_in(sample) for sample in one if sample.context["unseen"]}
     assert unseen == {*splits.shipped(YELP, "acd")[0].unseen}
     assert digest(one) != digest(other)
     whole = load("yelp", "acd")
-    assert whole.arms == ()
-    for number, sample in enumerate(whole.test.samples[:8]):
+    assert whole.arms == {}
+    for number, sample in enumerate(whole.test[:8]):
         marks = "".join(str(int(bool(part[number].context["unseen"]))) for part in parts)
         assert sample.context["unseen"] == marks
-    original = load("yelp", "original").test.samples
+    original = load("yelp", "original").test
     assert not any(sample.context["unseen"] for sample in original)
 
 
@@ -82,25 +77,25 @@ def test_arms_are_read_from_the_files_of_the_user(folder, data_dir):
     compmctg.write(folder, "yelp", "gen", cases)
     sets = (("holdout", "0"), ("acd", "0"), ("original", None))
     pairs = [load("yelp", *each) for each in sets]
-    assert [len(pair.arms[0].samples) for pair in pairs] == [7 * 350, 4 * 350, 8 * 350]
-    assert len({arm_digest(pair.arms[0]) for pair in pairs} - {None}) == 3
-    assert pairs[-1].arms[0].samples[0].references == (cases[0]["review"],)
+    assert [len(next(iter(pair.arms.values()))) for pair in pairs] == [7 * 350, 4 * 350, 8 * 350]
+    assert len({arm_digest(pair.arms["train"]) for pair in pairs} - {None}) == 3
+    assert pairs[-1].arms["train"][0].references == (cases[0]["review"],)
 
 
 def test_a_text_without_a_value_of_the_space_is_refused(folder):
     for values in ({}, {**YELP.as_row(YELP.combinations[0]), "tense": "Odd"}):
         path = compmctg.write(folder, "yelp", "gen", [{"review": "A text.", **values}])
         with pytest.raises(CorpusError, match="must be one of") as caught:
-            len(load("yelp", "holdout", "1").arms[0].samples)
+            len(load("yelp", "holdout", "1").arms["train"])
         assert caught.value.where == f"{path}:1"
 
 
 def test_without_files_only_the_arm_is_missing(folder):
     pair = load("mixture", "holdout", "0")
-    assert len(pair.test.samples) == 2800
-    assert arm_digest(pair.arms[0]) is None
+    assert len(pair.test) == 2800
+    assert arm_digest(pair.arms["train"]) is None
     with pytest.raises(CorpusError) as caught:
-        len(pair.arms[0].samples)
+        len(next(iter(pair.arms.values())))
     assert caught.value.where == str(folder / "Mixture" / "gen.jsonl")
     assert caught.value.remedy
 
@@ -108,17 +103,17 @@ def test_without_files_only_the_arm_is_missing(folder):
 def test_published_splits_are_found_by_name_and_never_pinned(folder):
     left_out = [YELP.combinations[:4], YELP.combinations[4:]]
     compmctg.write(folder, "yelp", "unseen", list(unseen_rows(YELP, "acd", left_out)))
-    spec = named.find(*name_of("yelp", "acd_published", "1"))
+    spec = find("yelp", "acd_published", "1")
     assert (spec.release.is_default, spec.release.is_pinned) == (False, False)
-    pair = named.load(*spec.name)
-    unseen = {combination_in(s) for s in pair.test.samples if s.context["unseen"]}
+    pair = named.load(**spec.sets.named)
+    unseen = {combination_in(s) for s in pair.test if s.context["unseen"]}
     assert unseen == {*left_out[1]}
-    both = named.load(*name_of("yelp", "acd_published"))
-    assert {s.context["unseen"] for s in both.test.samples} == {"01", "10"}
+    both = load("yelp", "acd_published")
+    assert {s.context["unseen"] for s in both.test} == {"01", "10"}
     for part in ("2", "-1", "x"):
         with pytest.raises(SplitError):
             load("yelp", "acd_published", part)
-    assert not [spec for spec in COMPMCTG.sets() if "published" in spec.name.protocol]
+    assert not [spec for spec in COMPMCTG.sets() if "published" in spec.sets.protocol]
 
 
 @pytest.mark.usefixtures("folder")
@@ -130,7 +125,7 @@ def test_unknown_sets_are_refused():
         with pytest.raises(kind) as caught:
             named.load("compmctg", *name.split())
         assert caught.value.remedy
-    assert not named.find(*name_of("books", "acd", "0")).release.is_fixed
+    assert not find("books", "acd", "0").sets.is_fixed
 
 
 @pytest.mark.parametrize(
@@ -142,14 +137,11 @@ def test_unknown_sets_are_refused():
     ],
 )
 def test_a_split_is_named_and_is_that_of_what_was_trained(task, split, name):
-    whole = name_of("yelp", task)
-    found = COMPMCTG.read_under(whole, split)
-    assert found == name_of("yelp", *name)
-    if found.part:
-        assert COMPMCTG.split_of(whole, found) == split
-    assert COMPMCTG.split_of(whole, name_of("yelp", "fewshot", "0")) is None
-    assert COMPMCTG.split_of(whole, name_of("amazon", task, "0")) is None
+    whole = find("yelp", task)
+    found = COMPMCTG.under(whole, split)
+    assert found == find("yelp", *name)
+    assert (found.task, found.sets.split, whole.sets.split) == (whole.task, split, None)
     for unknown in ("10", "x", "acd_10", "original_0"):
         with pytest.raises(SplitError) as caught:
-            COMPMCTG.read_under(whole, unknown)
+            COMPMCTG.under(whole, unknown)
         assert caught.value.remedy

@@ -9,7 +9,6 @@ from msgspec.structs import replace as changed
 
 from spor_tasks import report
 from spor_tasks.benchmarks.compmctg.benchmark import COMPMCTG
-from spor_tasks.core.sample import SetName
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import COUNTED_MEAN, GAP_OF_SAME, RELATIVE_GAP
 from spor_tasks.report import averages, tables
@@ -33,10 +32,10 @@ LOGGED = {}
 
 def specs(corpus, protocol):
     return [
-        COMPMCTG.find(spec.name._replace(part=part))
+        COMPMCTG.find("compmctg", corpus, protocol, part)
         for spec in COMPMCTG.sets()
-        if spec.name[1:3] == (corpus, protocol)
-        for part in spec.splitting.names or (None,)
+        if (spec.sets.corpus, spec.sets.protocol) == (corpus, protocol)
+        for part in spec.splits or (None,)
     ]
 
 
@@ -57,9 +56,9 @@ def halves(seen, comp, gap=0):
 def run(spec, scores, *, model="base", seed=0, n=10):
     """Return a run, untuned without a seed; its samples have its score or that of their half."""
     result = Run(
-        file=Path(f"{model} {spec.task} {spec.name.part} {seed}"),
+        file=Path(f"{model} {spec.task} {spec.sets.part} {seed}"),
         key=str(len(LOGGED)),
-        asked=Asked(spec.task, f"{spec.task} {spec.part_title or ''}".strip(), "", None),
+        asked=Asked(spec.task, f"{spec.task} {spec.sets.part_title or ''}".strip(), "", None),
         spec=Declared.of(spec),
         model=model,
         adapter=None if seed is None else changed(Adapter.of("train", sha256="a" * 64), seed=seed),
@@ -147,8 +146,8 @@ def averaged(*corpora):
 def layouts():
     tuned = [run(spec, halves(80, 40)) for spec in YELP]
     other = run(YELP[1], halves(80, 40), model="other")
-    untuned = run(COMPMCTG.find(SetName("compmctg", "yelp", "acd")), halves(50, 40), seed=None)
-    own = COMPMCTG.find(SetName("compmctg", "weather", "acd", "0"))
+    untuned = run(COMPMCTG.find("compmctg", "yelp", "acd"), halves(50, 40), seed=None)
+    own = COMPMCTG.find("compmctg", "weather", "acd", "0")
     exact = {"mini_acc": 40.0, "mini_gap_real": 40.0}
     rows = together(*tuned)
     yield "All splits", grids([*rows, *published_rows(rows)])

@@ -20,7 +20,7 @@ from spor_tasks.benchmarks.spor.benchmark import SPOR
 from spor_tasks.core import codec, files, named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, SplitError
-from spor_tasks.core.sample import AttributeValue, Hidden, Orders, SampleMaker, SetName
+from spor_tasks.core.sample import AttributeValue, Hidden, Orders, SampleMaker
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.e2e.enumeration import POSSIBLE_VALUES, hide_values
@@ -30,7 +30,7 @@ from spor_tasks.corpora.webnlg import reader as webnlg
 from tests.oracles.productivity import published as published_way
 from tests.support.soak import soak, some
 
-RELEASED = [spec for spec in SPOR.sets() if spec.name.protocol == "published"]
+RELEASED = [spec for spec in SPOR.sets() if spec.sets.protocol == "published"]
 
 
 MATCH = "train_e2e_order-invariance_match"
@@ -67,12 +67,14 @@ def release(tmp_path, monkeypatch):
 
 
 def load():
-    return published.load(SPOR.find(SetName("order_invariance", "e2e", "published", "cwio")))
+    return published.load(SPOR.find("order_invariance", "e2e", "published", "cwio"))
 
 
 def test_every_released_file_that_is_asked_for_is_in_the_manifest():
     asked = {
-        published.dataset(split, spec).path for spec in RELEASED for split in (*spec.arms, "test")
+        published.dataset(split, spec.sets).path
+        for spec in RELEASED
+        for split in (*spec.arms, "test")
     }
     assert len(asked) == 2 * (3 + 3 * 3 + 2 + 3 + 2)
     released = {path for path in sources.SPOR.files() if path.endswith("dataset.jsonl")}
@@ -83,12 +85,12 @@ def test_every_released_file_that_is_asked_for_is_in_the_manifest():
 @pytest.mark.usefixtures("release")
 def test_sets_are_read_in_their_places_and_what_is_absent_is_rebuilt():
     pair = load()
-    assert [split.name for split in pair.all] == ["original", "match", "test"]
+    assert [*pair.all] == ["original", "match", "test"]
     known = json.loads(published.REBUILT.read_bytes())
-    assert digest(pair.arms[1].samples) == known[MATCH]  # before it is built
-    original, match = (arm.samples[0] for arm in pair.arms)
+    assert digest([*pair.arms.values()][1]) == known[MATCH]  # before it is built
+    original, match = (samples[0] for samples in pair.arms.values())
     assert match.units == original.units[::-1]
-    assert pair.test.samples == (original,)
+    assert pair.test == (original,)
 
 
 def test_an_edited_set_is_refused_and_named(release):
@@ -96,7 +98,7 @@ def test_an_edited_set_is_refused_and_named(release):
         path = release / place_of(name)
         files.write_rows(path, [codec.to_row(make(FACTS, ["A text."], name="Crow"))])
         with pytest.raises(CorpusError, match="not the published file") as caught:
-            len(load().arms[1].samples)
+            len([*load().arms.values()][1])
         assert caught.value.where == str(path)
         path.unlink()
 
@@ -107,7 +109,7 @@ def test_what_is_rebuilt_must_be_the_released_file(monkeypatch):
     manifest = {**sources.SPOR.files(), path: sources.SourceFile(path, "0" * 40, "rebuilt")}
     monkeypatch.setattr(Repository, "files", lambda _: manifest)
     with pytest.raises(CorpusError, match="expected the digest 0000") as caught:
-        len(load().arms[1].samples)
+        len([*load().arms.values()][1])
     assert caught.value.where == f"{path}, rebuilt"
 
 
@@ -115,10 +117,10 @@ def test_what_is_rebuilt_must_be_the_released_file(monkeypatch):
 @pytest.mark.parametrize("corpus", some(reversed(published.CORPORA), 1))
 def test_the_real_sets_have_their_own_digests(corpus):
     found = {  # parts share arms
-        published.dataset(split.name, spec).path: split.samples
+        published.dataset(split, spec.sets).path: samples
         for spec in RELEASED
-        if spec.name.corpus == corpus
-        for split in published.load(spec).all
+        if spec.sets.corpus == corpus
+        for split, samples in published.load(spec).all.items()
     }
     for path, samples in found.items():
         rows = b"".join(files.encode_row(codec.to_row(sample)) for sample in samples)
@@ -177,10 +179,10 @@ def test_productivity_is_rebuilt_and_its_strict_sets_show_more(
     rebuilt = productivity.build(train, test, threshold, choose=published_way(WAYS[corpus]))
     sets = f"{corpus}_productivity_N={threshold}"
     names = (f"train_{sets}_invisible", f"train_{sets}_visible", f"test_{sets}")
-    for split, name in zip(rebuilt.all, names, strict=True):
-        assert is_released(name, split.samples)
+    for samples, name in zip(rebuilt.all.values(), names, strict=True):
+        assert is_released(name, samples)
     strict = named.load("productivity", corpus, "strict", f"n{threshold}")
-    assert digest(strict.arms[1].samples).startswith(visible_sha256)
+    assert digest([*strict.arms.values()][1]).startswith(visible_sha256)
     results = [check.check(pair) for pair in (rebuilt, strict)]
     assert all(result.holds for result in results)
     shown = [int(str(result.counts["units_in_long"])) for result in results]
@@ -238,22 +240,22 @@ def test_rule_learnability_is_rebuilt_but_for_the_drawn(data_dir):
 )
 def test_only_samples_of_unknown_triples_are_missing(aspect, part, count):
     released, pair = (
-        SPOR.load(SetName(aspect, "webnlg", protocol, part)) for protocol in ("published", "strict")
+        named.load(aspect, "webnlg", protocol, part) for protocol in ("published", "strict")
     )
     assert pair.arms == released.arms
-    assert len(pair.test.samples) == count
-    remaining = iter(released.test.samples)
-    assert all(sample in remaining for sample in pair.test.samples)
-    triples = {unit for sample in pair.arms[0].samples for unit in sample.units}
-    for sample in pair.test.samples:
+    assert len(pair.test) == count
+    remaining = iter(released.test)
+    assert all(sample in remaining for sample in pair.test)
+    triples = {unit for sample in next(iter(pair.arms.values())) for unit in sample.units}
+    for sample in pair.test:
         if not isinstance(sample.challenge, Hidden):
             assert triples.issuperset(sample.units)
     kind = {"main": Orders, None: Hidden}.get(part, NoneType)
-    assert all(isinstance(sample.challenge, kind) for sample in pair.test.samples)
+    assert all(isinstance(sample.challenge, kind) for sample in pair.test)
 
 
 def test_a_list_of_samples_is_of_one_corpus_in_its_order():
     with pytest.raises(SplitError, match="made of other samples") as caught:
-        shipped.load("e2e", MINI.read().samples)
+        shipped.load(SPOR.find("systematicity", "e2e", "strict").sets, MINI.read().samples)
     assert caught.value.where == "systematicity_e2e: atom"
     assert caught.value.remedy
