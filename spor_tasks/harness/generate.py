@@ -3,8 +3,7 @@
 Run it after a set was added or changed, where the corpora are; then commit the files.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import yaml
@@ -46,43 +45,35 @@ def task_texts(
     ``templates`` is the way from them to what they include. Without sets, nothing says which test
     set it must be.
     """
-    more = {
-        "own_corpus": own_corpus and msgspec.to_builtins(own_corpus),
-        "test_sha256": pair and digest(pair.test),
-    }
-    variants: list[dict[str, str]] = [{}, *({"decoding": name} for name in spec.sets.decodings)]
-    variants += [{"icl_arm": arm} for arm in spec.arms if spec.sets.in_context]
-    for variant in variants:
-        task = _task(spec, variant, templates, more)
-        yield f"{task['task']}.yaml", yaml.safe_dump(task, sort_keys=False)
-
-
-def _task(
-    spec: TaskSpec, variant: Mapping[str, str], folder: str, more: Mapping[str, object]
-) -> dict[str, Any]:
-    decoding, arm = variant.get("decoding"), variant.get("icl_arm")
-    templates = [spec.asking.template, *([f"_{decoding}"] if decoding else [])]
-    included = [f"{folder}/{template}" for template in templates]
-    metadata = {
-        "version": spec.release.version,
-        "benchmark": spec.benchmark,
-        **spec.sets.named,
-        **variant,
-        **more,
-    }
-    tags = spec.release.tags if not variant else ()
-    if arm and spec.release.is_default and spec.sets.aspect != spec.benchmark:
-        tags = (f"{spec.benchmark}_{spec.sets.corpus}_icl",)
-        if spec.sets.part is not None:
-            tags += (f"{spec.release.family.format(corpus=spec.sets.corpus)}_icl_{arm}",)
-    task = {
-        "include": included if decoding else included[0],
-        "task": spec.task_name(arm, decoding),
-        "num_fewshot": spec.asking.shots if arm else None,
-        "tag": list(tags),
-        "metadata": {key: value for key, value in metadata.items() if value is not None},
-    }
-    return {key: value for key, value in task.items() if value}
+    sets, sha256 = spec.sets, pair and digest(pair.test)
+    variants: list[tuple[str | None, str | None]] = [(None, None)]  # an arm that is shown, or beams
+    variants += [(None, decoding) for decoding in sets.decodings]
+    variants += [(arm, None) for arm in spec.arms if sets.in_context]
+    for arm, decoding in variants:
+        metadata = {
+            "version": spec.release.version,
+            "benchmark": spec.benchmark,
+            **sets.named,
+            "decoding": decoding,
+            "icl_arm": arm,
+            "own_corpus": own_corpus and msgspec.to_builtins(own_corpus),
+            "test_sha256": sha256,
+        }
+        tags = () if arm or decoding else spec.release.tags
+        if arm and spec.release.is_default and sets.aspect != spec.benchmark:
+            tags = (f"{spec.benchmark}_{sets.corpus}_icl",)
+            if sets.part is not None:
+                tags += (f"{spec.release.family.format(corpus=sets.corpus)}_icl_{arm}",)
+        included = f"{templates}/{spec.asking.template}"
+        task = {
+            "include": [included, f"{templates}/_{decoding}"] if decoding else included,
+            "task": spec.task_name(arm, decoding),
+            "num_fewshot": spec.asking.shots if arm else None,
+            "tag": list(tags),
+            "metadata": {key: value for key, value in metadata.items() if value is not None},
+        }
+        content = {key: value for key, value in task.items() if value}
+        yield f"{task['task']}.yaml", yaml.safe_dump(content, sort_keys=False)
 
 
 def main() -> None:
