@@ -23,6 +23,7 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
 _KIND = "tasks"
+_BUILT_WITH = ("seed", "restarts", "hide", "sets")  # the settings of a build that a task file has
 
 
 class TaskSet(NamedTuple):
@@ -87,11 +88,8 @@ def write(
             own = task_files.OwnCorpus(
                 file=request.corpus,
                 version=facts["corpus_version"],
-                seed=each.seed,
-                restarts=each.restarts,
-                hide=each.hide,
-                sets=each.sets,
                 instruction=instruction,
+                **{key: getattr(each, key) for key in _BUILT_WITH},
             )
             for file, text in task_texts(spec, pair, templates=".", own_corpus=own):
                 if len(os.fsencode(file.removesuffix(".yaml"))) > task_files.LONGEST_TASK:
@@ -163,10 +161,7 @@ def load(own: task_files.OwnCorpus, name: SetFacts) -> Sets:
         aspect=name.aspect,
         part=name.part,
         protocol=name.protocol,
-        seed=own.seed,
-        restarts=own.restarts,
-        hide=own.hide,
-        sets=own.sets,
+        **{key: getattr(own, key) for key in _BUILT_WITH},
     )
     changed = Path(own.file).stat().st_mtime_ns
     # The digest comes first: a part of the corpus may be too small for the sets.
