@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -65,8 +64,11 @@ class Metadata(msgspec.Struct, frozen=True, kw_only=True):
     set: TaskSets
     model: Checkpoint
     settings: Settings
-    rest: Mapping[str, Any]
-    """What has none of the names above."""
+    source: str | None = None
+    """The task's file, where lm-eval says it."""
+
+    def __hash__(self) -> int:
+        return hash(repr(self))  # settings may be of any type
 
 
 _PREFIXES = tuple(f"{prefix}_" for prefix in learned.LOADERS)
@@ -86,7 +88,6 @@ def read(given: Mapping[str, Any]) -> Metadata:
     Raises:
         ConfigError: a setting is unknown, or a value has the wrong type.
     """
-    sets = {key: given[key] for key in TaskSets.__struct_fields__ if key in given}
     settings = {key: given[key] for key in Settings.__struct_fields__ if key in given}
     for key in _FLAGS:
         if not isinstance(value := settings.get(key, False), bool):
@@ -97,14 +98,13 @@ def read(given: Mapping[str, Any]) -> Metadata:
             )
     judges = {key: given[key] for key in sorted(given) if key.startswith(_PREFIXES)}
     known = {*TaskSets.__struct_fields__, *SETTINGS, *Checkpoint.__struct_fields__}
-    rest = {key: value for key, value in given.items() if key not in known}
-    check_names(rest, are_ours=False)
+    check_names(given.keys() - known, are_ours=False)
     try:
         return Metadata(
-            set=msgspec.convert(sets, TaskSets),
+            set=msgspec.convert(given, TaskSets),
             model=Checkpoint.read(given),
             settings=Settings(**settings | {"judges": judges}),
-            rest=rest,
+            source=given.get("config_source"),
         )
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise ConfigError(
@@ -139,28 +139,15 @@ def resolve(metadata: Metadata) -> Plan:
         SplitError: the test set is not the one that the task was made for.
         CorpusError: the data is missing, or not what was published.
     """
-    files, pair = metadata.model.files(), load(metadata.set)
-    of_set = msgspec.structs.replace(metadata.set, config_source=None)  # lm-eval's alone
-    asked = repr((of_set, metadata.model, metadata.settings))
+    files, pair = metadata.model.files(), load(metadata.set, metadata.source)
+    asked = msgspec.structs.replace(metadata, source=None)
     is_loaded = not isinstance(metadata.model.pretrained, str | None)
     plan_of = _resolve.__wrapped__ if is_loaded else _resolve  # a kept plan holds no model
-    return plan_of(_Asked(asked, files, id(pair), metadata, pair))
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """Metadata and its sets, equal to others of equal values, files and samples."""
-
-    text: str
-    files: tuple[object, ...]
-    pair_id: int  # of sets that a kept plan holds, so that no others have it
-    metadata: Metadata = field(compare=False)
-    pair: Sets = field(compare=False)
+    return plan_of(asked, pair, files)
 
 
 @lru_cache(maxsize=256)
-def _resolve(asked: _Asked) -> Plan:
-    metadata, pair = asked.metadata, asked.pair
+def _resolve(metadata: Metadata, pair: Sets, _files: object) -> Plan:
     of_set, settings = metadata.set, metadata.settings
     adapter = checkpoints.find_adapter(metadata.model)
     spec = _split(metadata, adapter)
@@ -198,7 +185,7 @@ def arm_digest(samples: Sequence[Sample]) -> str | None:
     return set_digest(samples) if getattr(samples, "sha256", "") is not None else None
 
 
-def load(of: TaskSets) -> Sets:
+def load(of: TaskSets, source: str | None = None) -> Sets:
     """Return the sets of a task, whose test set must be the one that it was made for.
 
     Raises:
@@ -211,7 +198,7 @@ def load(of: TaskSets) -> Sets:
     if of.test_sha256 not in {None, actual}:
         raise SplitError(
             f"the test set has the SHA-256 {actual}, but the task was made for {of.test_sha256}",
-            where=of.config_source,
+            where=source,
             remedy="Scores on another test set do not compare. Install the version of spor-tasks "
             "that the task file belongs to, and name no set in the metadata.",
         )

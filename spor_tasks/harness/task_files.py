@@ -67,8 +67,6 @@ class TaskSets(msgspec.Struct, frozen=True, kw_only=True):
     """The digest of the test set that the task was made for."""
     own_corpus: OwnCorpus | None = None
     """The corpus of one's own that the sets are built from (:mod:`spor_tasks.harness.own`)."""
-    config_source: Any = None
-    """The task's file, where lm-eval says it."""
 
     @property
     def found(self) -> Benchmark:

@@ -82,7 +82,7 @@ def make(monkeypatch):
         found = replace(pair, test=pair.test[:40])
         declared = SimpleNamespace(find=lambda *_: spec_of(aspect))
         monkeypatch.setattr(plan.TaskSets, "found", property(lambda _: declared))
-        monkeypatch.setattr(plan, "load", lambda _: found)
+        monkeypatch.setattr(plan, "load", lambda *_: found)
         name = spec_of(aspect).task_name(arm)
         (file,) = task_files.expand([name])
         template = task_files._template(task_files.TEMPLATES / "_base")
