@@ -1,6 +1,6 @@
 """The documents of a task, and the demonstrations before their prompts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -16,11 +16,8 @@ from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompt, prompted
 
-Document: TypeAlias = Mapping[str, Any]
+Document: TypeAlias = dict[str, Any]
 """A sample in lm-eval's form, with its prompts."""
-
-Documents: TypeAlias = list[dict[str, Any]]
-"""Those of many samples."""
 
 HELD_OUT = ("held_out", "held_out_twin")
 """The fields of a document with the texts that its sample, and its twin, lack."""
@@ -44,7 +41,7 @@ def dataset(docs: Sequence[Document]) -> Dataset:
 @cache  # tasks share arms, and the same task is built again for every checkpoint
 def from_samples(
     samples: Sequence[Sample], style: PromptStyle, instruction: str | None = None
-) -> Documents:
+) -> list[Document]:
     """Return the documents of samples."""
     return [prompted(sample, style, instruction=instruction) for sample in samples]
 
@@ -52,7 +49,7 @@ def from_samples(
 @cache
 def without_first_references(
     samples: Sequence[Sample], style: PromptStyle, instruction: str | None = None
-) -> Documents:
+) -> list[Document]:
     """Return documents whose first reference is not in the sample but in ``held_out``.
 
     That of a twin is in ``held_out_twin``.
@@ -99,7 +96,7 @@ def chosen(pair: Sets, most: int) -> tuple[Prompted, ...]:
 
 def with_demonstrations(
     pair: Sets, arm: str, most: int, style: PromptStyle, instruction: str | None = None
-) -> Documents:
+) -> list[Document]:
     """Return the documents of the covered samples, each with its demonstrations of an arm."""
     number, docs = [*pair.arms].index(arm), []
     for each in chosen(pair, most):

@@ -111,21 +111,21 @@ class TaskFile(NamedTuple):
 @cache  # files do not change during a run, and names are looked up often
 def files() -> tuple[TaskFile, ...]:
     """Return the file of every task, sorted by name, without importing lm-eval."""
-    return tuple(sorted(map(_read, FOLDER.rglob("*.yaml")), key=attrgetter("name")))
-
-
-def _read(path: Path) -> TaskFile:
-    content = _content(path)
-    included = content["include"]
-    return TaskFile(
-        name=content["task"],
-        path=path,
-        sets=msgspec.convert(content["metadata"], TaskSets),
-        metadata=content["metadata"],
-        template=path.parent / (included if isinstance(included, str) else included[0]),
-        shots=content.get("num_fewshot", 0),
-        tags=tuple(content.get("tag", ())),
-    )
+    found = []
+    for path in FOLDER.rglob("*.yaml"):
+        content = _content(path)
+        included = content["include"]
+        file = TaskFile(
+            name=content["task"],
+            path=path,
+            sets=msgspec.convert(content["metadata"], TaskSets),
+            metadata=content["metadata"],
+            template=path.parent / (included if isinstance(included, str) else included[0]),
+            shots=content.get("num_fewshot", 0),
+            tags=tuple(content.get("tag", ())),
+        )
+        found.append(file)
+    return tuple(sorted(found, key=attrgetter("name")))
 
 
 @cache
