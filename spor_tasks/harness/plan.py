@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec
 from rapidfuzz.distance import Levenshtein
@@ -82,15 +82,14 @@ SETTINGS = (
 _TYPING_ERRORS = 2  # by which a name of nobody knows whose is still one of the settings
 
 
-def read(given: Mapping[str, Any]) -> Metadata:
+def read(given: Mapping[str, object]) -> Metadata:
     """Return what a task's metadata says; the name of a setting may not be misspelt.
 
     Raises:
         ConfigError: a setting is unknown, or a value has the wrong type.
     """
-    settings = {key: given[key] for key in Settings.__struct_fields__ if key in given}
     for key in _FLAGS:
-        if not isinstance(value := settings.get(key, False), bool):
+        if not isinstance(value := given.get(key, False), bool):
             raise ConfigError(
                 f"{key}={value} is neither true nor false",
                 where="metadata",
@@ -103,8 +102,8 @@ def read(given: Mapping[str, Any]) -> Metadata:
         return Metadata(
             set=msgspec.convert(given, TaskSets),
             model=Checkpoint.read(given),
-            settings=Settings(**settings | {"judges": judges}),
-            source=given.get("config_source"),
+            settings=msgspec.convert({**given, "judges": judges}, Settings),
+            source=cast("str | None", given.get("config_source")),
         )
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise ConfigError(

@@ -58,16 +58,15 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The first of :data:`OTHER_LOADERS` that is given."""
 
     @classmethod
-    def read(cls, arguments: Mapping[str, Any]) -> Self:
+    def read(cls, arguments: Mapping[str, object]) -> Self:
         """Return what a model's arguments say, with what the metadata adds to them."""
-        given = {key: arguments[key] for key in cls.__struct_fields__ if key in arguments}
         typed = {
-            "revision": str(given.get("revision") or "main"),
-            "subfolder": str(given.get("subfolder") or ""),
-            "trust_remote_code": given.get("trust_remote_code") is True,
+            "revision": str(arguments.get("revision") or "main"),
+            "subfolder": str(arguments.get("subfolder") or ""),
+            "trust_remote_code": arguments.get("trust_remote_code") is True,
             "other_loader": next((key for key in OTHER_LOADERS if arguments.get(key)), None),
         }
-        return cls(**given | typed)
+        return msgspec.convert({**arguments, **typed}, cls)
 
     def __hash__(self) -> int:
         return hash(repr(self))  # arguments may be of any type
@@ -161,7 +160,7 @@ def _is_coded(folder: Path) -> bool:
     return str(read_json(folder / ADAPTER_CONFIG).get("peft_type")).partition(",")[0] == CODED
 
 
-def base_sha256(arguments: Mapping[str, Any]) -> str | None:
+def base_sha256(arguments: Mapping[str, object]) -> str | None:
     """Return the digest of the base's weights; None if they are not on this machine.
 
     Raises:
