@@ -33,7 +33,7 @@ from transformers import (
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
-from spor_tasks.core.files import read_rows, read_text
+from spor_tasks.core.files import Row, read_rows, read_text
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.foreign import guarded
 from spor_tasks.core.sample import Sample, SampleMaker
@@ -82,17 +82,14 @@ class ClassifierConfig:
         Raises:
             ConfigError: one that differs by aspect lacks this one.
         """
-
-        def own(key: str, value: int | dict[str, int]) -> int:
-            if isinstance(value, int):
-                return value
-            if aspect not in value:
-                remedy = f"Add {key}.{aspect}."
-                raise ConfigError(f"lacks the key {key}.{aspect}", remedy=remedy)
-            return value[aspect]
-
-        epochs, batch_size = own("epochs", self.epochs), own("batch_size", self.batch_size)
-        return replace(self, epochs=epochs, batch_size=batch_size)
+        own = {"epochs": self.epochs, "batch_size": self.batch_size}
+        for key, value in own.items():
+            if isinstance(value, dict):
+                if aspect not in value:
+                    remedy = f"Add {key}.{aspect}."
+                    raise ConfigError(f"lacks the key {key}.{aspect}", remedy=remedy)
+                own[key] = value[aspect]
+        return replace(self, epochs=own["epochs"], batch_size=own["batch_size"])
 
 
 class Trained(NamedTuple):
@@ -186,19 +183,16 @@ def train(
                 remedy=f"Use {', '.join(space.aspects)}, or all.",
             )
     for aspect in aspects:
-        place = [*space.aspects].index(aspect)
-        values = space.aspects[aspect]
-        value_of_each = [combination_in(sample)[place] for sample in samples]
-        if lacking := [value for value in values if value not in value_of_each]:
+        place, values = [*space.aspects].index(aspect), space.aspects[aspect]
+        found = [combination_in(sample)[place] for sample in samples]
+        if lacking := [value for value in values if value not in found]:
             raise CorpusError(
                 f"no text has the {aspect} {', '.join(lacking)}",
                 where=corpus,
                 remedy="Add texts with these values: a classifier learns them from texts.",
             )
-        labelled = [
-            (sample.target, values.index(value))
-            for sample, value in zip(samples, value_of_each, strict=True)
-        ]
+        texts = (sample.target for sample in samples)
+        labelled = [*zip(texts, map(values.index, found), strict=True)]
         own = config.of(aspect)
         facts = {
             "kind": KIND,
@@ -214,11 +208,7 @@ def train(
 
 
 def _trained(
-    folder: Path,
-    labelled: _Labelled,
-    values: Sequence[str],
-    facts: Mapping[str, object],
-    config: ClassifierConfig,
+    folder: Path, labelled: _Labelled, values: Sequence[str], facts: Row, config: ClassifierConfig
 ) -> Trained:
     try:
         manifest = read_manifest(folder)
@@ -238,13 +228,9 @@ def _trained(
             accuracies = _fit(model, tokenizer, train_part, dev, config)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
-        results = {
-            "texts": len(train_part),
-            "dev_texts": len(dev),
-            "dev_accuracies": list(accuracies),
-            "sha256": digest_weights(place),
-        }
-        write_manifest(place, {**facts, **results})
+        counts = {"texts": len(train_part), "dev_texts": len(dev)}
+        results = {"dev_accuracies": list(accuracies), "sha256": digest_weights(place)}
+        write_manifest(place, {**facts, **counts, **results})
     return Trained(folder, accuracies, is_new=True)
 
 
@@ -308,15 +294,12 @@ def _base(
     labelled: _Labelled, values: Sequence[str], config: ClassifierConfig
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Return a model with a class for each value, and its tokenizer."""
-    named = {
-        "id2label": dict(enumerate(values)),
-        "label2id": {value: number for number, value in enumerate(values)},
-    }
+    labels = dict(enumerate(values))
+    named = {"id2label": labels, "label2id": {value: n for n, value in labels.items()}}
     if config.base is None:
+        words = BertTokenizer()
         texts = [text for text, _ in labelled]
-        tokenizer = BertTokenizer().train_new_from_iterator(
-            texts, _MOST_PIECES, show_progress=False
-        )
+        tokenizer = words.train_new_from_iterator(texts, _MOST_PIECES, show_progress=False)
         small = BertConfig(
             vocab_size=len(tokenizer),
             hidden_size=64,

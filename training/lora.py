@@ -16,7 +16,6 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.sample import Sets
 from spor_tasks.models.checkpoints import running
-from spor_tasks.results.facts import Adapter
 from training import card, graphs, processes
 from training.adapters import add_tokens, prepare, save_weights
 from training.bases import KINDS, load_base
@@ -28,7 +27,7 @@ from training.memory import LESS_MEMORY, enough_memory
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
 from training.selection import Judge, training_set
-from training.state import Training, Unfinished, facts_of, run_facts, seeded
+from training.state import Training, Unfinished, facts_of, seeded
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +75,7 @@ def train(
         cut_before = places_to_cut(data.spec) if settings.cut == "right" else ()
         limit, number = config.data.limit, team.num_processes
         material = Material(data.trained, base, settings, limit, cut_before, number)
-        unfinished = Unfinished(config.output, run_facts(config, data, base, team), team)
+        unfinished = Unfinished(config, data, base, team)
         with (
             seeded(settings.seed, team.device),
             processes.cpu_threads(settings.threads),
@@ -91,9 +90,7 @@ def train(
             run = Training(model, settings, config.selection.metric, team)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
-            judge = None
-            if data.reported:
-                judge = Judge(model, base, data.dev, data.reported, config)
+            judge = Judge(model, base, data.dev, data.reported, config) if data.reported else None
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
@@ -115,7 +112,9 @@ def train(
                 folder=folder,
                 resumed_from=resumed_from,
             )
-            describe(folder, KINDS[config.method], adapter)
+            (folder / card.CARD).write_text(card.render_card(adapter), encoding="utf-8")
+            # Its last file, with which it is finished.
+            write_manifest(folder, {"kind": KINDS[config.method], **msgspec.to_builtins(adapter)})
     unfinished.remove()
     team.wait_for_everyone()
     pairs_seen = sum(step.size for step in steps)
@@ -177,12 +176,6 @@ def fit(run: Training, objective: Likelihood, steps: Sequence[Step]) -> Iterator
         run.losses.append(loss)
         run.seconds += time.perf_counter() - start
         yield number, step
-
-
-def describe(folder: Path, kind: str, adapter: Adapter) -> None:
-    """Write the card and the manifest of a saved folder, which is then finished."""
-    (folder / card.CARD).write_text(card.render_card(adapter), encoding="utf-8")
-    write_manifest(folder, {"kind": kind, **msgspec.to_builtins(adapter)})
 
 
 def _log_plan(rows: Rows, steps: Sequence[Step]) -> None:

@@ -35,13 +35,7 @@ from training.config import OptimizationConfig, TrainingConfig
 from training.data import corpus_sha256
 from training.encoding import Rows, Step
 from training.graphs import Graphs
-from training.identity import (
-    differing_keys,
-    identity,
-    settings_sha256,
-    shared_settings,
-    versions,
-)
+from training.identity import differing_keys, identity, settings_sha256, shared_settings, versions
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
@@ -160,13 +154,19 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 class Unfinished:
     """The file beside the output folder with the state of a run that is not finished.
 
-    ``facts`` identify the run: settings, data, base, versions, processes.
+    It has the facts that a run must share with the one that it continues.
     """
 
-    def __init__(self, output: Path, facts: Mapping[str, Any], team: PartialState) -> None:
-        self.path = output.with_name(f"{shortened(output.name, 240)}.unfinished")
-        self._facts = facts
+    def __init__(
+        self, config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
+    ) -> None:
+        self.path = config.output.with_name(f"{shortened(config.output.name, 240)}.unfinished")
         self._team = team
+        self._facts = identity(config, digest(data.arm), base.sha256) | {
+            "judged_sha256": digest(data.dev),
+            "processes": team.num_processes,
+            "device": team.device.type,
+        }
 
     def load(self, *, discard_others: bool) -> RunState | None:
         """Return the saved state and restore the random state; return None without a file.
@@ -219,17 +219,6 @@ class Unfinished:
 
 
 # --- Facts ---------------------------------------------------------------------------------------
-
-
-def run_facts(
-    config: TrainingConfig, data: TrainingSet, base: Base, team: PartialState
-) -> dict[str, Any]:
-    """Return the facts that a run must share with the one that it continues."""
-    return identity(config, digest(data.arm), base.sha256) | {
-        "judged_sha256": digest(data.dev),
-        "processes": team.num_processes,
-        "device": team.device.type,
-    }
 
 
 def facts_of(

@@ -192,7 +192,7 @@ def test_a_run_that_breaks_off_loses_nothing(tune, tmp_path):
     before = {path: path.read_bytes() for path in output.iterdir()}
     with pytest.raises(SporError, match="already exists"):
         tune("optimization.seed=1")
-    for place in ("fit", "save_weights", "describe"):
+    for place in ("fit", "save_weights", "write_manifest"):
         broken = patch.object(lora, place, side_effect=KeyboardInterrupt)
         with broken, pytest.raises(KeyboardInterrupt):
             tune("overwrite=true")
