@@ -10,7 +10,6 @@ import yaml
 
 from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.digests import digest
-from spor_tasks.core.files import atomic_write
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sets
 from spor_tasks.harness import task_files
@@ -82,14 +81,7 @@ def main() -> None:
     for name in registry().names("benchmark"):
         sets: Benchmark = registry().get("benchmark", name)
         files |= dict(contents(sets, sets.sets()))
-    for path in task_files.FOLDER.rglob("*.yaml"):
-        if path.relative_to(task_files.FOLDER).as_posix() not in files:
-            path.unlink()
-    for name, text in files.items():
-        path = task_files.FOLDER / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as file:
-            file.write(text.encode())
+    task_files.write_all(task_files.FOLDER, files)
 
 
 if __name__ == "__main__":

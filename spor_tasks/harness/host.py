@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
@@ -11,6 +12,9 @@ from lm_eval.utils import sanitize_model_name
 
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import shortened
+
+Fields: TypeAlias = Mapping[str, object]
+"""A document, settings or facts, as lm-eval keeps them."""
 
 IS_NEW = hasattr(tasks.Task, "process_instances")
 """Whether lm-eval is 0.5, which scores a task's documents by itself."""
@@ -47,9 +51,7 @@ if {"lm_eval", "lm-eval"} & {_program.name, _program.parent.name}:  # lm-eval's 
 class HostTask(Base):  # type: ignore[misc]  # lm-eval has no types
     """A generation task with the same hooks in both versions."""
 
-    def request(
-        self, doc: Mapping[str, object], context: object, idx: int, **kwargs: object
-    ) -> Instance:
+    def request(self, doc: Fields, context: object, idx: int, **kwargs: object) -> Instance:
         """Return lm-eval's own request for a context, the one of this number of a document."""
         result = super().construct_requests(doc, context, **kwargs)
         request = result[0] if isinstance(result, list) else result
@@ -95,13 +97,7 @@ def keep_folder_names_short() -> None:
         vars(tracker)["sanitize_model_name"] = folder_name
 
 
-def request(
-    doc: Mapping[str, object],
-    prompt: str,
-    settings: Mapping[str, object],
-    number: int,
-    task: str = "",
-) -> Instance:
+def request(doc: Fields, prompt: str, settings: Fields, number: int, task: str = "") -> Instance:
     """Return a request to generate a text, the one of this number of a task."""
     place = {"task_name": task, "doc_id": number} if IS_NEW else {"metadata": (task, number, 1)}
     return Instance("generate_until", doc, (prompt, settings), idx=number, **place)
@@ -150,7 +146,7 @@ def describe_machine_once() -> None:
 
 
 @cache
-def _machine() -> Mapping[str, object]:
+def _machine() -> Fields:
     from lm_eval.loggers.utils import add_env_info
 
     facts: dict[str, object] = {}

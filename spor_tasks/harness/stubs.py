@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import atomic_write
 from spor_tasks.harness import task_files
 
 _FOLDER = "spor_tasks_stubs"
@@ -39,12 +38,7 @@ def register(target: Path) -> int:
     """
     stubs = _stubs()
     try:
-        for name, content in stubs.items():
-            with atomic_write(target / name) as file:
-                file.write(content)
-        for path in target.glob("*.yaml"):
-            if path.name not in stubs:
-                path.unlink()
+        task_files.write_all(target, stubs)
     except OSError as error:
         raise ConfigError(
             f"lm-eval's task folder cannot be written: {error}", where=target, remedy=_OTHER_WAYS
@@ -54,7 +48,9 @@ def register(target: Path) -> int:
 
 def registered(target: Path) -> bool:
     """Return whether every stub exists and includes the file of this installation."""
-    return {path.name: path.read_bytes() for path in target.glob("*.yaml")} == _stubs()
+    return {
+        path.name: path.read_text("utf-8", "replace") for path in target.glob("*.yaml")
+    } == _stubs()
 
 
 def remove() -> tuple[Path, ...]:
@@ -72,8 +68,7 @@ def remove() -> tuple[Path, ...]:
     return present
 
 
-def _stubs() -> dict[str, bytes]:
+def _stubs() -> dict[str, str]:
     return {
-        file.path.name: f"include: {json.dumps(str(file.path))}\n".encode()
-        for file in task_files.files()
+        file.path.name: f"include: {json.dumps(str(file.path))}\n" for file in task_files.files()
     }

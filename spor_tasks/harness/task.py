@@ -311,9 +311,7 @@ class SporTask(host.HostTask):
     def _key(self, sample_id: object, outputs: Sequence[object]) -> tuple[object, ...]:
         return (sample_id, *(() if self._tokens else outputs))
 
-    def process_results(
-        self, doc: dict[str, object], results: Sequence[object], /
-    ) -> dict[str, object]:
+    def process_results(self, doc: Document, results: Sequence[object], /) -> Document:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_bypassed:
             return {"bypass": 999}  # as lm-eval's metric of this name

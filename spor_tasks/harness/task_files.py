@@ -12,7 +12,7 @@ import yaml
 
 from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import ConfigError, advice
-from spor_tasks.core.files import LONGEST_NAME
+from spor_tasks.core.files import LONGEST_NAME, atomic_write
 from spor_tasks.core.registry import registry
 from spor_tasks.core.removed import why_removed
 
@@ -210,6 +210,20 @@ _Loader.add_constructor("!function", lambda *_: None)
 def _content(file: Path) -> dict[str, Any]:
     content: dict[str, Any] = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
     return content
+
+
+def write_all(folder: Path, files: Mapping[str, str]) -> None:
+    """Write these task files to a folder, by their paths in it, and remove all others.
+
+    Raises:
+        OSError: one cannot be written. Some may then be missing.
+    """
+    for name, text in files.items():
+        with atomic_write(folder / name) as file:
+            file.write(text.encode())
+    for path in folder.rglob("*.yaml"):
+        if path.relative_to(folder).as_posix() not in files:
+            path.unlink()
 
 
 def manager(
