@@ -4,17 +4,18 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
 
-from spor_tasks.core.codec import sample_of, to_row
+from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
 from spor_tasks.core.sample import Sample, sides, views
-from spor_tasks.evaluation.outputs import output_fields
+from spor_tasks.evaluation.outputs import row_of
 from spor_tasks.evaluation.run import Arguments, Evaluator
 from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.documents import HELD_OUT
@@ -69,27 +70,23 @@ def run(
         )
     with ExitStack() as stack:
         place = folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        known = set(place.rglob("results_*.json"))
         evaluator = Evaluator("spor-baseline")
         metadata = {"held_out_reference": True} if held_out else {}
         results: list[Run] = []
         for file in suited:
             models = [*_models(name, baseline, file)]
+            known = len(evaluator.written)
             evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
-            written = set(place.rglob("results_*.json")) - known
-            known |= written
-            for path in sorted(written, key=lambda path: path.name):
-                for result in runs.read(path):
-                    results.append(result)
-                    on_result(result)
+            for result in chain.from_iterable(map(runs.read, evaluator.written[known:])):
+                results.append(result)
+                on_result(result)
         if outputs is not None:
             samples = find(results[0])
             with writing(outputs):
                 write_rows(
                     outputs,
                     (
-                        to_row(record.sample)
-                        | dict(zip(output_fields(len(record.outputs)), record.outputs, strict=True))
+                        row_of(record.sample, record.outputs)
                         for record in (samples.records() if samples else ())
                     ),
                 )
@@ -177,9 +174,7 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         """Fail: a baseline has no probabilities."""
         raise NotImplementedError
 
-    def loglikelihood_rolling(self, requests: list[Instance]) -> list[float]:
-        """Fail: a baseline has no probabilities."""
-        raise NotImplementedError
+    loglikelihood_rolling = loglikelihood
 
 
 @cache

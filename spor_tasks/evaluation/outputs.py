@@ -72,8 +72,7 @@ def _read(
         )
         for place, row in of_filter:
             sample, outputs = answered(row, place, whole=whole)
-            fields = zip(output_fields(len(outputs)), outputs, strict=True)
-            yield place, {**to_row(sample), **dict(fields)}, sample
+            yield place, row_of(sample, outputs), sample
     elif corpus.read_labelled:
         yield from corpus.read_labelled(rows, references)
     else:
@@ -172,8 +171,8 @@ def parsed(
                 remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
                 "`replaced_entity` or `replaced_kv_pair`.",
             )
-        names = output_fields((metrics[0].outputs or 1) * len(sides(sample)))
-        texts = [known_filters.apply(filters, text_of(fields, n, place)) for n in names]
+        names = _fields((metrics[0].outputs or 1) * len(sides(sample)))
+        texts = [known_filters.apply(filters, _text(fields, name, place)) for name in names]
         rows.append(ScoredRow(place, fields, sample, texts))
     if not rows:
         raise CorpusError("holds no row", where=name_of(file))
@@ -184,12 +183,17 @@ def parsed(
     return [row._replace(outputs=texts) for row, texts in zip(rows, by_row, strict=True)]
 
 
-def output_fields(count: int) -> tuple[str, ...]:
+def row_of(sample: Sample, outputs: Sequence[str]) -> dict[str, Any]:
+    """Return a sample and its outputs as a row."""
+    return to_row(sample) | dict(zip(_fields(len(outputs)), outputs, strict=True))
+
+
+def _fields(count: int) -> tuple[str, ...]:
     """Return the fields of a row that so many outputs are in."""
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
 
 
-def text_of(row: Mapping[str, Any], field: str, where: str) -> str:
+def _text(row: Mapping[str, Any], field: str, where: str) -> str:
     """Return the text in a field of a row.
 
     It has at most a million characters: measuring these takes seconds and 200 MB.

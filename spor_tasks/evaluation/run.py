@@ -4,11 +4,11 @@ import ctypes
 import gc
 import logging
 import os
-import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 import lm_eval.models  # noqa: F401 - lm-eval registers its own models only if it is before others
@@ -38,7 +38,7 @@ _MODELS = {
     "spor-baseline": "spor_tasks.evaluation.baseline_run:BaselineLM",
 }
 
-# Functions that replace the adapter of a loaded model, and return whether they could.
+# Functions that replace the adapter of a loaded model, if that is as loading it anew; false if not.
 _SWAPS = {
     "peft": "spor_tasks.models.hf:swap_adapter",
     "lora_local_path": "spor_tasks.models.vllm:swap_adapter",
@@ -183,7 +183,10 @@ class Evaluator:
             loaded_base, model = self._loaded
             with checkpoints.running(model):
                 adapter = checkpoints.Checkpoint.read(arguments).adapter
-                if loaded_base == base and self._swap(model, adapter):
+                argument = backends.backend(self._type).adapter
+                # a model without adapters is as it was loaded
+                swap = resolve_name(_SWAPS[argument]) if argument else lambda *_: adapter is None
+                if loaded_base == base and swap(model, adapter):
                     return model
             del model
             self.release()  # first, since there may not be room for two
@@ -195,12 +198,6 @@ class Evaluator:
                 setattr(model, name, checkpoints.running(model)(answer))
         self._loaded = base, model
         return model
-
-    def _swap(self, model: LM, adapter: str | None) -> bool:
-        """Replace the adapter of a loaded model, if that has the effect of loading it anew."""
-        if (argument := backends.backend(self._type).adapter) is None:
-            return adapter is None  # a model without adapters is as it was loaded
-        return bool(pkgutil.resolve_name(_SWAPS[argument])(model, adapter))
 
 
 def name_of(arguments: Arguments) -> str:
@@ -229,17 +226,14 @@ def prepare(out: Path, tasks: Iterable[str]) -> None:
 def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> list[Path]:
     """Return the result file; refuse what lacks something: lm-eval only warns of that."""
     folder = out.parent if out.suffix == ".json" else out
-    lines = {
-        file.name: file.read_bytes().count(b"\n")
-        for file in folder.rglob(f"samples_*_{date}.jsonl")
-    }
-    missing = [
-        f"samples of {name}"
-        for name, count in rows.items()
-        if lines.get(f"samples_{name}_{date}.jsonl") != count
-    ]
+    files = {file.name: file for file in folder.rglob(f"*_{date}.json*")}
+    missing = []
+    for name, count in rows.items():
+        file = files.get(f"samples_{name}_{date}.jsonl")
+        if file is None or file.read_bytes().count(b"\n") != count:
+            missing.append(f"samples of {name}")
     # lm-eval indents what is inside, so that only the last line of a whole file is this one
-    results = [*folder.rglob(f"*_{date}.json")]
+    results = [file for file in files.values() if file.suffix == ".json"]
     if not any(file.read_bytes().endswith(b"\n}") for file in results):
         missing.append("results")
     if missing:
