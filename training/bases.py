@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import torch
 from transformers import (
@@ -25,6 +24,7 @@ from spor_tasks.models.checkpoints import TRAINED_WHOLE, loading
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig, check_path
 from training.encoding import Row
+from training.settings import Plain
 
 KINDS: Mapping[str, str] = {"lora": "adapter", "codes": "adapter", "full": TRAINED_WHOLE}
 """The kind of folder that a manifest names, by the method of training."""
@@ -64,12 +64,12 @@ def load_base(settings: ModelConfig) -> Base:
             or needs code of its own.
     """
     check_path(settings)
-    source: dict[str, Any] = {
+    source: Plain = {
         "pretrained_model_name_or_path": settings.path,
         "revision": settings.revision,
         "trust_remote_code": False,  # else transformers asks on the terminal
     }
-    reduced: dict[str, Any] = {}
+    reduced: Plain = {}
     if settings.quantization:  # straight onto this process's device
         device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
         reduced["quantization_config"] = quantization.settings(settings.quantization)

@@ -13,7 +13,7 @@ from spor_tasks.core.files import atomic_write
 from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.metrics.scores import score_info
-from spor_tasks.results.facts import Adapter, TrainedOn
+from spor_tasks.results.facts import Adapter
 from spor_tasks.results.runs import Run
 from training.config import TrainingConfig
 from training.data import find_spec
@@ -43,6 +43,7 @@ def render_card(adapter: Adapter, results: Iterable[Run] = ()) -> str:
     selection, log, sets = adapter.selection, adapter.log, adapter.sets
     if selection is None or log is None or sets is None:
         raise ValueError("it does not say how it was trained")
+    spec = find_spec(sets.aspect, sets.corpus, sets.protocol or "", sets.part)
     own = log.config | {"output": "THIS_FOLDER"}
     config = read_settings(TrainingConfig, own, "manifest")
     path = config.model.path
@@ -60,18 +61,17 @@ def render_card(adapter: Adapter, results: Iterable[Run] = ()) -> str:
         log=log,
         model=Path(path).name,
         is_on_hub=not Path(path).is_dir(),
-        benchmark=registry().get("benchmark", _spec(sets).benchmark),
+        benchmark=registry().get("benchmark", spec.benchmark),
         epochs=list(zip(log.losses, without + scores, strict=True)),
         label=score_info(selection["metric"]).label,
         results=list(results),
         arguments=",".join(f"{key}={value}" for key, value in config.arguments.items()),
-        tasks=tasks_of(sets),
+        tasks=tasks_of(spec),
     )
 
 
-def tasks_of(sets: TrainedOn) -> str:
-    """Return the tasks, joined by commas, that test what the adapter was trained for."""
-    spec = _spec(sets)
+def tasks_of(spec: TaskSpec) -> str:
+    """Return the tasks, joined by commas, that test what an adapter was trained for."""
     tasks = [
         each.task
         for each in named.available()
@@ -80,7 +80,3 @@ def tasks_of(sets: TrainedOn) -> str:
         and each.sets.protocol == spec.sets.protocol
     ]
     return ",".join(tasks or [spec.task])
-
-
-def _spec(sets: TrainedOn) -> TaskSpec:
-    return find_spec(sets.aspect, sets.corpus, sets.protocol or "", sets.part)

@@ -5,7 +5,7 @@ constant 1e-4; batches of 6; 10 epochs). A file leaves out keys whose defaults i
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -23,6 +23,7 @@ from training.settings import (
     Count,
     NotEmpty,
     NotNegative,
+    Plain,
     Positive,
     Threads,
     read_settings,
@@ -32,7 +33,7 @@ from training.settings import (
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
-PAPER_LORA: Mapping[str, Any] = {
+PAPER_LORA: Plain = {
     "r": 8,
     "lora_alpha": 32,
     "lora_dropout": 0.1,
@@ -179,11 +180,11 @@ class TrainingConfig:
     method: Literal["lora", "full", "codes"] = "lora"
     """``lora`` trains an adapter, ``full`` all weights of the base, which are saved as a
     checkpoint, and ``codes`` the vectors of values of ``dcg`` and ``contrastive_prefix``."""
-    lora: Mapping[str, Any] = field(default_factory=dict)
+    lora: Plain = field(default_factory=dict)
     """Arguments of :class:`peft.LoraConfig`; those left out are the paper's, then peft's."""
     objective: str = "likelihood"
     """The loss to minimize, one of :mod:`training.objectives`."""
-    objective_settings: Mapping[str, Any] = field(default_factory=dict)
+    objective_settings: Plain = field(default_factory=dict)
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     overwrite: bool = False

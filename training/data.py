@@ -71,14 +71,12 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
     Raises:
         CorpusError: a file is missing, damaged, or not what it claims to be.
     """
-    samples: tuple[Sample, ...]
     if data.corpus in corpora():
-        samples = registry().get("corpus", data.corpus).everything()
-    elif Path(data.corpus).suffix in {".yaml", ".yml"}:
-        samples = named.benchmark(data.aspect).own_texts(data.corpus)
-    else:
-        samples = own.read_corpus(Path(data.corpus)).samples
-    return samples
+        samples: tuple[Sample, ...] = registry().get("corpus", data.corpus).everything()
+        return samples
+    if Path(data.corpus).suffix in {".yaml", ".yml"}:
+        return named.benchmark(data.aspect).own_texts(data.corpus)
+    return own.read_corpus(Path(data.corpus)).samples
 
 
 def find_spec(aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
@@ -119,8 +117,7 @@ def check_sets(pair: Sets) -> list[str]:
             f"{listed}",
             remedy="Build the sets again.",
         )
-    if violations:
-        count = len(violations)
+    if count := len(violations):
         _log.warning("the published sets break %d of their requirements: %s", count, listed)
     return violations
 

@@ -10,14 +10,12 @@ the digest of these, so their keys stay.
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any
 
 from spor_tasks.results.schema import flat
 from training.config import ModelConfig, TrainingConfig
-from training.settings import to_dict
+from training.settings import Plain, to_dict
 
 _PACKAGES = (
     "spor-tasks",
@@ -37,15 +35,15 @@ _version = cache(version)  # each look at a cell asks for all of them
 
 def versions(model: ModelConfig | None = None) -> dict[str, str]:
     """Return the versions of the packages that can change what training gives, on this base."""
-    packages: tuple[str, ...] = _PACKAGES
+    packages = [*_PACKAGES]
     if model is not None and model.quantization:
         from spor_tasks.models import quantization  # torch, which takes seconds
 
-        packages = (*_PACKAGES, quantization.PACKAGE) if quantization.is_installed() else _PACKAGES
+        packages += [quantization.PACKAGE] if quantization.is_installed() else []
     return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
-def learned_settings(config: TrainingConfig) -> dict[str, Any]:
+def learned_settings(config: TrainingConfig) -> Plain:
     """Return the settings that a training must share with the one that it continues.
 
     The other settings change a step only by rounding, and by what dropout draws.
@@ -58,9 +56,7 @@ def learned_settings(config: TrainingConfig) -> dict[str, Any]:
     return settings
 
 
-def identity(
-    config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None
-) -> dict[str, Any]:
+def identity(config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None) -> Plain:
     """Return the facts that decide what a run learns, besides its device."""
     return {
         "settings": learned_settings(config),
@@ -70,16 +66,14 @@ def identity(
     }
 
 
-def differing_keys(
-    settings: Mapping[str, Any], expected: Mapping[str, Any]
-) -> list[tuple[str, str | None, str | None]]:
+def differing_keys(settings: Plain, expected: Plain) -> list[tuple[str, str | None, str | None]]:
     """Return the dotted keys under which the two hold different values, with both values."""
     first, second = flat(settings), flat(expected)
     values = [(key, first.get(key), second.get(key)) for key in first | second]
     return [entry for entry in values if entry[1] != entry[2]]
 
 
-def shared_settings(config: TrainingConfig) -> dict[str, Any]:
+def shared_settings(config: TrainingConfig) -> Plain:
     """Return the settings that trainings must share to count as seeds of one system.
 
     That is everything that can change what is learned, except the seed and the arm. The base and
@@ -89,6 +83,6 @@ def shared_settings(config: TrainingConfig) -> dict[str, Any]:
     return to_dict(config, _FOLDER | own) | {"data": {"limit": config.data.limit}}
 
 
-def settings_sha256(settings: Mapping[str, Any]) -> str:
+def settings_sha256(settings: Plain) -> str:
     """Return a digest of settings, whatever the order of their keys."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

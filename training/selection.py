@@ -5,7 +5,6 @@ import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TypeAlias, cast
 
 from accelerate import PartialState
@@ -62,15 +61,13 @@ def training_set(config: TrainingConfig, pair: Sets | None = None) -> TrainingSe
     """
     pair = pair or sets_of(config.data)
     spec, arm = find_spec(**pair.facts.named), find_arm(pair, config.data.arm)
-    own = TrainingSet(pair, spec, arm, arm, tuple(check_sets(pair)))
-    if config.selection.policy == "last":
-        return own
-    reported = reporting(config.selection.metric, spec)
-    dev = dev_samples(config.selection, pair, reported, config.data)
-    trained = arm
-    if config.selection.policy == "dev-split":
-        trained = without(arm, dev)
-    return replace(own, trained=trained, dev=dev, reported=reported)
+    violations, settings = tuple(check_sets(pair)), config.selection
+    if settings.policy == "last":
+        return TrainingSet(pair, spec, arm, arm, violations)
+    reported = reporting(settings.metric, spec)
+    dev = dev_samples(settings, pair, reported, config.data)
+    trained = without(arm, dev) if settings.policy == "dev-split" else arm
+    return TrainingSet(pair, spec, arm, trained, violations, dev, reported)
 
 
 def reporting(score: str, spec: TaskSpec) -> TaskSpec:
@@ -215,8 +212,6 @@ def _content(sample: Sample) -> _Content:
 
 
 def _have_equal_content(pair: Sets) -> bool:
-    if len(pair.arms) == 1:
-        return True
     return len({frozenset(map(_content, arm)) for arm in pair.arms.values()}) == 1
 
 
@@ -235,14 +230,12 @@ class Judge:
         reported: TaskSpec,
         config: TrainingConfig,
     ) -> None:
-        from spor_tasks.harness import adapt  # lm-eval, which takes seconds
-        from spor_tasks.models.hf import SporHF
+        from spor_tasks.models.hf import SporHF  # lm-eval, which takes seconds
 
         self._model = model
         self._samples = samples
         self._docs = [prompted(sample, base.style) for sample in samples]
         self._scores = reported.judging.scores
-        self._measure = partial(adapt.measured, metrics_for(self._scores), self._scores)
         self._decoding, self._filters = task_files.decoding(reported, config.selection.beams)
         # lm-eval warns about a model that is loaded already
         logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)
@@ -257,7 +250,7 @@ class Judge:
 
     def __call__(self, processes: PartialState) -> Scores:
         """Return the mean scores; the model can then be trained further as if never judged."""
-        from spor_tasks.harness import host  # as above
+        from spor_tasks.harness import adapt, host  # as above
 
         own = slice(processes.process_index, None, processes.num_processes)
         requests = [
@@ -272,7 +265,8 @@ class Judge:
         finally:
             self._model.train()
         texts = [(filters.apply(self._filters, output),) for output in outputs]
-        measured = self._measure(self._samples[own], texts)
+        metrics = metrics_for(self._scores)
+        measured = adapt.measured(metrics, self._scores, self._samples[own], texts)
         shares = gather_object([values for values, _ in measured])
         columns = {
             str(score): Column.of([each.get(str(score)) for each in shares], info_of(score).totals)

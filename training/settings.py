@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -20,6 +20,9 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 NotEmpty = Annotated[str, Field(min_length=1)]
 
+Plain: TypeAlias = dict[str, Any]
+"""Values of JSON and YAML, with the keys of a file."""
+
 _Settings = TypeVar("_Settings")
 
 
@@ -33,13 +36,9 @@ def read_yaml(text: str, where: str) -> Any:
     return plain_yaml.parse(text, where)
 
 
-def to_dict(settings: Any, exclude: Any = None) -> dict[str, Any]:
-    """Return the settings as values of JSON and YAML, with the keys of a file.
-
-    ``exclude`` are keys to leave out, as pydantic takes them.
-    """
-    kind = TypeAdapter(type(settings))
-    plain: dict[str, Any] = kind.dump_python(settings, mode="json", exclude=exclude)
+def to_dict(settings: object, exclude: Any = None) -> Plain:
+    """Return the settings as a file has them, without the keys that pydantic should exclude."""
+    plain: Plain = TypeAdapter(type(settings)).dump_python(settings, mode="json", exclude=exclude)
     return plain
 
 
@@ -49,10 +48,7 @@ def dump_settings(settings: object) -> str:
 
 
 def read_settings(
-    kind: type[_Settings],
-    document: object,
-    where: str,
-    overrides: Iterable[str] = (),
+    kind: type[_Settings], document: object, where: str, overrides: Iterable[str] = ()
 ) -> _Settings:
     """Return the content of a document as settings of this kind.
 

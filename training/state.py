@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import peft
 import torch
@@ -39,11 +39,11 @@ from training.identity import differing_keys, identity, settings_sha256, shared_
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
-from training.settings import to_dict
+from training.settings import Plain, to_dict
 
 _log = logging.getLogger(__name__)
 
-RunState = dict[str, Any]
+RunState: TypeAlias = dict[str, Any]
 """Tensors, numbers, texts, and lists and dictionaries of these."""
 
 _SAVED = ("losses", "scores", "best", "seconds", "counts")
@@ -287,9 +287,7 @@ def _tuned_modules(model: Model) -> list[str]:
     return sorted({name.rpartition(".")[2] for name in names})
 
 
-def _selection(
-    config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int
-) -> dict[str, Any]:
+def _selection(config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int) -> Plain:
     """Return the choice of the epoch; only the last epochs have scores."""
     after_best = len(run.scores) - 1 - run.best_epoch if run.scores else 0
     return {

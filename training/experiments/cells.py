@@ -5,8 +5,6 @@ if its manifest names the settings, data, base and packages that are here. A res
 in the folder whose name is the digest of weights, task, packages and settings of the evaluation.
 """
 
-import hashlib
-import json
 import logging
 import traceback
 from collections.abc import Iterator, Mapping
@@ -14,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from filelock import FileLock, Timeout
 
@@ -31,11 +29,10 @@ from spor_tasks.results import runs
 from spor_tasks.results.facts import Adapter
 from training.config import DataConfig, TrainingConfig
 from training.data import find_arm, sets_of
-from training.experiments.experiment import Experiment
 from training.experiments.plan import Cell
-from training.identity import differing_keys, identity
+from training.identity import differing_keys, identity, settings_sha256
 from training.launched import is_shared
-from training.settings import read_settings
+from training.settings import Plain, read_settings
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.run import Evaluator
@@ -45,7 +42,8 @@ Status: TypeAlias = Literal["done", "partly", "missing", "running", "failed", "c
 
 _log = logging.getLogger(__name__)
 
-_MODEL = "spor-hf"
+MODEL = "spor-hf"
+"""The type of the models that are evaluated."""
 _ERROR = "error.txt"
 _LOCK = ".lock"
 # Another process may hold a lock for a moment, only to see whether it is held.
@@ -157,7 +155,7 @@ def _finished(cell: Cell) -> CellState:
     return CellState("partly", f"{len(results)} of {len(tasks)} tasks", results)
 
 
-def _difference(config: TrainingConfig, manifest: Mapping[str, Any]) -> str | None:
+def _difference(config: TrainingConfig, manifest: Plain) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     try:
         adapter = Adapter.read(manifest, config.output)
@@ -191,17 +189,16 @@ def _place(cell: Cell, task: str) -> Path:
         weights = read_manifest(cell.training.output)["adapter_sha256"]
     else:
         weights = checkpoints.base_sha256(cell.arguments)  # None while they are not on this machine
-    metadata = _task_metadata()[task]
-    identity = {
+    metadata = next(file.metadata for file in task_files.files() if file.name == task)
+    facts = {
         "weights": weights,
         "versions": {"spor_tasks": __version__, **backends.package_versions()},
         "task": (task, metadata["version"]),
         "test_sha256": _split_sha256(cell.sets) or metadata.get("test_sha256"),
-        "model": (_MODEL, cell.arguments, cell.threads),
+        "model": (MODEL, cell.arguments, cell.threads),
         "settings": (cell.metadata, cell.options),
     }
-    sha256 = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-    return cell.folder / "results" / sha256[:12]
+    return cell.folder / "results" / settings_sha256(facts)[:12]
 
 
 def _results(cell: Cell) -> dict[str, Path]:
@@ -216,11 +213,6 @@ def _results(cell: Cell) -> dict[str, Path]:
                 if any(result.task == task for result in runs.read(file)):
                     results[task] = file
     return results
-
-
-@cache
-def _task_metadata() -> Mapping[str, Any]:
-    return {file.name: file.metadata for file in task_files.files()}
 
 
 @cache
@@ -271,20 +263,9 @@ def _do(cell: Cell, evaluator: "Evaluator", *, progress: bool) -> None:
                 if (final := _place(cell, task)) != place:  # the weights were downloaded meanwhile
                     place = place.rename(final)
                 if task not in _results(cell):
-                    raise ResultError(
-                        "lm-eval wrote no result",
-                        where=place,
-                        remedy="Check that the disk has room.",
-                    )
+                    remedy = "Check that the disk has room."
+                    raise ResultError("lm-eval wrote no result", where=place, remedy=remedy)
             team.wait_for_everyone()
     if cell.training and team.is_main_process:
         results = [result for file in _results(cell).values() for result in runs.read(file)]
         card.write_card(cell.training.output, results)
-
-
-def evaluator_of(experiment: Experiment) -> "Evaluator":
-    """Return what evaluates the models of an experiment."""
-    from spor_tasks.evaluation.run import Evaluator  # lm-eval, which takes seconds
-
-    own = experiment.evaluation
-    return Evaluator(_MODEL, batch_size=own.batch_size, device=own.device)

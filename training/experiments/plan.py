@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
-from typing import Any
 
 from pydantic.dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from spor_tasks.core.sample import SetFacts
 from spor_tasks.harness import task_files
 from training.config import TrainingConfig, parse_config
 from training.experiments.experiment import Experiment, SetsEntry
-from training.settings import read_settings, read_yaml
+from training.settings import Plain, read_settings, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,10 @@ class Cell:
     folder: Path
     sets: SetFacts
     tasks: tuple[str, ...]
-    arguments: dict[str, Any]
-    options: dict[str, Any]
+    arguments: Plain
+    options: Plain
     training: TrainingConfig | None = None
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: Plain = field(default_factory=dict)
     threads: int = 1
 
 
@@ -138,16 +137,13 @@ def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
         for arm in arms:
             name = _name(model.name, trained_on, "untuned" if seed is None else f"{arm}-{seed}")
             folder = experiment.folder / name
-            settings: dict[str, object] = {f"data.{key}": v for key, v in trained_on.named.items()}
+            settings: Plain = {f"data.{key}": name for key, name in trained_on.named.items()}
             settings |= {"data.arm": arm, "optimization.seed": seed or 0}
             settings["output"] = str(folder / "adapter")
+            given = (f"{key}={json.dumps(value)}" for key, value in settings.items())
             config = parse_config(
                 read_text(model.config) if model.config else "{}",
-                (
-                    *experiment.overrides,
-                    *model.overrides,
-                    *(f"{key}={json.dumps(value)}" for key, value in settings.items()),
-                ),
+                (*experiment.overrides, *model.overrides, *given),
                 where=str(model.config or "models"),
             )
             loaded = config.model if seed is None else config
@@ -202,7 +198,7 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
             )
 
 
-def _limited(experiment: Experiment) -> dict[str, Any]:
+def _limited(experiment: Experiment) -> Plain:
     """Return the setting by which a limit takes samples from the whole test set."""
     return {"limit_evenly": True} if experiment.evaluation.limit else {}
 

@@ -118,7 +118,10 @@ def work(
     experiment: Experiment, chosen: Sequence[Cell], since: float, *, progress: bool = False
 ) -> None:
     """Do every cell that no other worker has."""
-    evaluator = cells.evaluator_of(experiment)
+    from spor_tasks.evaluation.run import Evaluator  # lm-eval, which takes seconds
+
+    how = experiment.evaluation
+    evaluator = Evaluator(cells.MODEL, batch_size=how.batch_size, device=how.device)
     with _quiet():
         for number, cell in enumerate(chosen, start=1):
             _log.info("%d of %d: %s", number, len(chosen), cell.name)
