@@ -3,9 +3,9 @@
 A sample may ask for another input (:data:`TableInput`) in its context, under ``prompt``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.table import Cell, CellTable
@@ -13,11 +13,22 @@ from spor_tasks.corpora.base import Style, check_style, in_style
 from spor_tasks.corpora.totto.table import Headers, headers_of, table_of
 
 TableInput: TypeAlias = Literal["subtable_metadata", "subtable", "fulltable_metadata", "fulltable"]
-"""The four inputs of the paper's ablation (Table 10).
+"""The four inputs of the paper's ablation (Table 10)."""
 
-They have the highlighted cells alone or the whole table, with the titles of page and section or
-without them.
-"""
+
+class _Shown(NamedTuple):
+    titles: bool
+    """Whether the titles of page and section are shown."""
+    whole: bool
+    """Whether the whole table is shown, or the highlighted cells alone."""
+
+
+_SHOWN: Mapping[TableInput, _Shown] = {
+    "subtable_metadata": _Shown(titles=True, whole=False),
+    "subtable": _Shown(titles=False, whole=False),
+    "fulltable_metadata": _Shown(titles=True, whole=True),
+    "fulltable": _Shown(titles=False, whole=True),
+}
 
 
 def variant_of(sample: Sample) -> TableInput:
@@ -41,14 +52,14 @@ def published(sample: Sample, variant: TableInput | None = None) -> str:
     Raises:
         CorpusError: the sample has no table.
     """
-    variant, table = variant or variant_of(sample), table_of(sample)
+    shown, table = _SHOWN[variant or variant_of(sample)], table_of(sample)
     parts = []
-    if variant.endswith("metadata"):
+    if shown.titles:
         for tag, key in (("page_title", "title"), ("section_title", "section_title")):
             if text := sample.about(key):
                 parts.append(f"<{tag}> {text} </{tag}> ")
     parts.append("<table> ")
-    if variant.startswith("fulltable"):
+    if shown.whole:
         highlighted = set(table.highlighted)
         places = [(i, j) for i, cells in enumerate(table.rows) for j in range(len(cells))]
         headers = zip(places, headers_of(table, places), strict=True)
@@ -77,12 +88,12 @@ def linearize(sample: Sample, style: Style) -> str:
 
 def instruction(sample: Sample) -> str:
     """Return what the variant shows, in plain words, and what to write about it."""
-    variant, table = variant_of(sample), table_of(sample)
+    shown, table = _SHOWN[variant_of(sample)], table_of(sample)
     parts = []
-    if variant.endswith("metadata"):
+    if shown.titles:
         titles = (("Page", sample.about("title")), ("Section", sample.about("section_title")))
         parts.append("\n".join(f"{name}: {_line(text)}" for name, text in titles if text))
-    if variant.startswith("fulltable"):
+    if shown.whole:
         highlighted = set(table.highlighted)
         lines = ["Table:"]
         for number, row in enumerate(table.rows):
