@@ -121,8 +121,6 @@ class Plan(NamedTuple):
     fewshot_arm: str | None
     """The arm of the demonstrations."""
     adapter: Adapter | None
-    instruction: str | None
-    """That of a corpus of one's own, if its task files were made with one."""
     warnings: tuple[str, ...]
     """What could not be checked of the adapter."""
 
@@ -161,7 +159,6 @@ def _resolve(metadata: Metadata, pair: Sets, _files: object) -> Plan:
         fewshot_arm=_arm(pair, "fewshot_arm", of_set.icl_arm, settings.fewshot_arm)
         or next(iter(pair.arms), None),
         adapter=adapter,
-        instruction=of_set.own_corpus.instruction if of_set.own_corpus else None,
         warnings=_check_adapter(adapter, pair, metadata),
     )
 

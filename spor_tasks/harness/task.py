@@ -92,7 +92,8 @@ class SporTask(host.HostTask):
             known.model, plan.adapter, known.settings.prompt_style
         )
         is_instructed = self._style == "instruction"
-        self._instruction = plan.instruction if is_instructed else None
+        own = known.set.own_corpus
+        self._instruction = own.instruction if own and is_instructed else None
         asks_likelihoods = config["output_type"] == "loglikelihood"
         self._tokens = Tokens.of(known.model) if asks_likelihoods else None
         self._notes = check_hf(known.model, writes=not asks_likelihoods)

@@ -5,7 +5,7 @@ from fnmatch import fnmatch
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 import yaml
@@ -25,6 +25,9 @@ FOLDER = Path(__file__).parent.parent / "tasks"
 TEMPLATES = FOLDER / "spor"
 """The folder of the templates that task files include."""
 
+
+Content: TypeAlias = dict[str, Any]
+"""What stands in a file of YAML, or under one of its keys."""
 
 LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 """What to type to see the names of tasks."""
@@ -94,7 +97,7 @@ class TaskFile(NamedTuple):
     name: str
     path: Path
     sets: TaskSets
-    metadata: Mapping[str, Any]
+    metadata: Content
     template: Path
     """The file that it includes first."""
     shots: int
@@ -170,9 +173,7 @@ def unknown(name: str) -> ConfigError:
     return ConfigError(what, where="tasks", remedy=advice(name, names(), LIST))
 
 
-def decoding(
-    spec: TaskSpec | None = None, beams: int = 1
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[Content, tuple[str, ...]]:
     """Return how the task of some sets decodes, and the filters that cut its outputs.
 
     It decodes greedily, or with this number of beams as the benchmark's tasks with beams, if it has
@@ -192,7 +193,7 @@ def decoding(
 
 
 @cache
-def _template(file: Path) -> dict[str, Any]:
+def _template(file: Path) -> Content:
     """Return the content of a template, with what it includes."""
     content = _content(file)
     included = content.get("include")
@@ -207,8 +208,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 _Loader.add_constructor("!function", lambda *_: None)
 
 
-def _content(file: Path) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
+def _content(file: Path) -> Content:
+    content: Content = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
     return content
 
 
@@ -227,7 +228,7 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def manager(
-    model_args: dict[str, Any] | None = None, tasks: Iterable[str] = "*", **metadata: object
+    model_args: Content | None = None, tasks: Iterable[str] = "*", **metadata: object
 ) -> "TaskManager":
     """Return a task manager of only our tasks, a hundred times faster than one of all tasks.
 

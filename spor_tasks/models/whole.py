@@ -63,11 +63,8 @@ def check_base(model: PreTrainedModel, loaded: Mapping[str, Iterable[str]], wher
     if made := [key for key in missing if key in buffers]:
         _log.warning("%s lacks %s, which transformers makes", visible(where), ", ".join(made))
     if lost := [key for key in missing if key not in buffers]:
-        raise ConfigError(
-            f"lacks {_weights(lost, 'of its architecture')}",
-            where=where,
-            remedy="Get the checkpoint again, or name another one.",
-        )
+        remedy = "Get the checkpoint again, or name another one."
+        raise _faulty(where, "lacks", lost, "of its architecture", remedy)
 
 
 def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = None) -> PeftModel:
@@ -77,15 +74,15 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
         ConfigError: the adapter lacks weights, or has some that the base has no place for.
     """
     is_empty = all(each.is_meta for each in model.parameters())
-    device = {"torch_device": "cpu"} if is_empty else {}
+    device = "cpu" if is_empty else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of missing keys, and of training
         try:
             tuned = PeftModel.from_pretrained(
-                model, adapter, revision=revision, low_cpu_mem_usage=is_empty, **device
+                model, adapter, revision=revision, low_cpu_mem_usage=is_empty, torch_device=device
             )
         except KeyError as error:  # peft asks for some by their names
-            raise _unfit(adapter, "lacks", [str(error.args[0])], "for this base") from error
+            raise _faulty(adapter, "lacks", [str(error.args[0])], "for this base") from error
         (name,) = tuned.peft_config
         weights = load_peft_weights(adapter, device="cpu", revision=revision)
         found = set_peft_model_state_dict(tuned, weights, name, low_cpu_mem_usage=is_empty)
@@ -95,9 +92,9 @@ def load_adapter(model: PreTrainedModel, adapter: str, revision: str | None = No
     lost = sorted(key for key in keys if saved.keys() & {key, key.rpartition(".")[0]})
     foreign = [key for key in found.unexpected_keys if key not in saved]
     if lost:
-        raise _unfit(adapter, "lacks", lost, "for this base")
+        raise _faulty(adapter, "lacks", lost, "for this base")
     if foreign:
-        raise _unfit(adapter, "has", foreign, "without a place in this base")
+        raise _faulty(adapter, "has", foreign, "without a place in this base")
     return tuned
 
 
@@ -113,24 +110,21 @@ def is_removable(tuned: PeftModel, adapter: str, revision: str | None = None) ->
     }
     brought = load_peft_weights(adapter, device="cpu", revision=revision)
     start = getattr(tuned.active_peft_config, "init_lora_weights", None)
-    return own.isdisjoint(key.replace(".base_layer", "") for key in brought) and (
-        not isinstance(start, str)
-    )
+    is_own = isinstance(start, str)
+    return not is_own and own.isdisjoint(key.replace(".base_layer", "") for key in brought)
 
 
-def _unfit(adapter: str, verb: str, keys: Sequence[str], place: str) -> ConfigError:
-    return ConfigError(
-        f"{verb} {_weights(keys, place)}",
-        where=adapter,
-        remedy="Name the base that it was trained on, or get the adapter again.",
-    )
-
-
-def _weights(keys: Sequence[str], place: str) -> str:
-    first = keys[0]
+def _faulty(
+    where: str,
+    verb: str,
+    keys: Sequence[str],
+    place: str,
+    remedy: str = "Name the base that it was trained on, or get the adapter again.",
+) -> ConfigError:
+    counted, first = f"{len(keys)} weights", f"; the first is {keys[0]}"
     if len(keys) == 1:
-        return f"1 weight {place}: {first}"
-    return f"{len(keys)} weights {place}; the first is {first}"
+        counted, first = "1 weight", f": {keys[0]}"
+    return ConfigError(f"{verb} {counted} {place}{first}", where=where, remedy=remedy)
 
 
 def check_hf(model: Checkpoint, *, writes: bool) -> Notes:
