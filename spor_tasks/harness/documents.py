@@ -16,7 +16,7 @@ from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompt, prompted
 
-Document: TypeAlias = dict[str, Any]
+Doc: TypeAlias = dict[str, Any]
 """A sample in lm-eval's form, with its prompts."""
 
 HELD_OUT = ("held_out", "held_out_twin")
@@ -29,7 +29,7 @@ _choose = cache(kept.choose)  # the tasks of both arms have the same
 _match = cache(content.matching)
 
 
-def dataset(docs: Sequence[Document]) -> Dataset:
+def dataset(docs: Sequence[Doc]) -> Dataset:
     """Return documents as lm-eval needs them; a field that some lack is None in those.
 
     `Dataset.from_list` would drop a field that the first one lacks.
@@ -41,7 +41,7 @@ def dataset(docs: Sequence[Document]) -> Dataset:
 @cache  # tasks share arms, and the same task is built again for every checkpoint
 def from_samples(
     samples: Sequence[Sample], style: PromptStyle, instruction: str | None = None
-) -> list[Document]:
+) -> list[Doc]:
     """Return the documents of samples."""
     return [prompted(sample, style, instruction=instruction) for sample in samples]
 
@@ -49,7 +49,7 @@ def from_samples(
 @cache
 def without_first_references(
     samples: Sequence[Sample], style: PromptStyle, instruction: str | None = None
-) -> list[Document]:
+) -> list[Doc]:
     """Return documents whose first reference is not in the sample but in ``held_out``.
 
     That of a twin is in ``held_out_twin``.
@@ -96,7 +96,7 @@ def chosen(pair: Sets, most: int) -> tuple[Prompted, ...]:
 
 def with_demonstrations(
     pair: Sets, arm: str, most: int, style: PromptStyle, instruction: str | None = None
-) -> list[Document]:
+) -> list[Doc]:
     """Return the documents of the covered samples, each with its demonstrations of an arm."""
     number, docs = [*pair.arms].index(arm), []
     for each in chosen(pair, most):

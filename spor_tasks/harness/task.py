@@ -19,7 +19,7 @@ from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import set_digest
 from spor_tasks.core.removed import why_removed
 from spor_tasks.harness import adapt, documents, filters, host, task_files
-from spor_tasks.harness.documents import Document
+from spor_tasks.harness.documents import Doc
 from spor_tasks.harness.plan import arm_digest, check_hf, check_shots, hint, read, resolve
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.metrics import learned
@@ -160,7 +160,7 @@ class SporTask(host.HostTask):
 
     def doc_iterator(
         self, *, limit: int | None = None, **kwargs: object
-    ) -> Iterator[tuple[int, Document]]:
+    ) -> Iterator[tuple[int, Doc]]:
         """Yield numbered documents; with ``limit_evenly`` a limit spreads over all of them."""
         count = len(self.eval_docs)
         if limit and limit < count and self._asked.settings.limit_evenly:
@@ -176,7 +176,7 @@ class SporTask(host.HostTask):
         self._fewshot_seed = seed
 
     def fewshot_context(
-        self, doc: Document, num_fewshot: int, *args: object, **kwargs: object
+        self, doc: Doc, num_fewshot: int, *args: object, **kwargs: object
     ) -> object:
         """Return the context of the document's prompt, or a list of those of several prompts.
 
@@ -211,7 +211,7 @@ class SporTask(host.HostTask):
 
     # --- Requests ---------------------------------------------------------------------------------
 
-    def construct_requests(self, doc: Document, ctx: object, **kwargs: object) -> list[Instance]:
+    def construct_requests(self, doc: Doc, ctx: object, **kwargs: object) -> list[Instance]:
         """Return a request for each context; beam search has a request type of its own."""
         contexts = ctx if isinstance(ctx, list) else [ctx]
         requests = [self.request(doc, each, idx, **kwargs) for idx, each in enumerate(contexts)]
@@ -312,7 +312,7 @@ class SporTask(host.HostTask):
     def _key(self, sample_id: object, outputs: Sequence[object]) -> tuple[object, ...]:
         return (sample_id, *(() if self._tokens else outputs))
 
-    def process_results(self, doc: Document, results: Sequence[object], /) -> Document:
+    def process_results(self, doc: Doc, results: Sequence[object], /) -> Doc:
         """Return a document's scores; what they come from is logged with the document."""
         if self._is_bypassed:
             return {"bypass": 999}  # as lm-eval's metric of this name

@@ -26,7 +26,7 @@ TEMPLATES = FOLDER / "spor"
 """The folder of the templates that task files include."""
 
 
-Content: TypeAlias = dict[str, Any]
+FileContent: TypeAlias = dict[str, Any]
 """What stands in a file of YAML, or under one of its keys."""
 
 LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
@@ -97,7 +97,7 @@ class TaskFile(NamedTuple):
     name: str
     path: Path
     sets: TaskSets
-    metadata: Content
+    metadata: FileContent
     template: Path
     """The file that it includes first."""
     shots: int
@@ -173,7 +173,7 @@ def unknown(name: str) -> ConfigError:
     return ConfigError(what, where="tasks", remedy=advice(name, names(), LIST))
 
 
-def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[Content, tuple[str, ...]]:
+def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[FileContent, tuple[str, ...]]:
     """Return how the task of some sets decodes, and the filters that cut its outputs.
 
     It decodes greedily, or with this number of beams as the benchmark's tasks with beams, if it has
@@ -193,7 +193,7 @@ def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[Content, tup
 
 
 @cache
-def _template(file: Path) -> Content:
+def _template(file: Path) -> FileContent:
     """Return the content of a template, with what it includes."""
     content = _content(file)
     included = content.get("include")
@@ -201,15 +201,15 @@ def _template(file: Path) -> Content:
 
 
 # In C and five times as fast where PyYAML was built with libyaml.
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+class _TaskLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads a file without importing the functions that it names."""
 
 
-_Loader.add_constructor("!function", lambda *_: None)
+_TaskLoader.add_constructor("!function", lambda *_: None)
 
 
-def _content(file: Path) -> Content:
-    content: Content = yaml.load(file.read_bytes(), _Loader)  # noqa: S506 - a SafeLoader
+def _content(file: Path) -> FileContent:
+    content: FileContent = yaml.load(file.read_bytes(), _TaskLoader)  # noqa: S506 - a SafeLoader
     return content
 
 
@@ -228,7 +228,7 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def manager(
-    model_args: Content | None = None, tasks: Iterable[str] = "*", **metadata: object
+    model_args: FileContent | None = None, tasks: Iterable[str] = "*", **metadata: object
 ) -> "TaskManager":
     """Return a task manager of only our tasks, a hundred times faster than one of all tasks.
 

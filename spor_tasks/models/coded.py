@@ -38,9 +38,6 @@ from spor_tasks.core.files import read_json
 from spor_tasks.corpora.compmctg.linearize import START, codes
 from spor_tasks.models.checkpoints import ADAPTER_CONFIG, CODED
 
-Combination: TypeAlias = tuple[str, ...]
-"""One value of each aspect."""
-
 Aspects: TypeAlias = Mapping[str, Sequence[str]]
 """The values of each aspect."""
 

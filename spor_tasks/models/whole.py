@@ -9,7 +9,6 @@ import logging
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias
 
 from peft import (
     PeftConfig,
@@ -33,9 +32,6 @@ from spor_tasks.core.visible import visible
 from spor_tasks.models.checkpoints import ADAPTER_CONFIG, Checkpoint
 
 _log = logging.getLogger(__name__)
-
-Notes: TypeAlias = tuple[str, ...]
-"""What `hf` does otherwise than `spor-hf`, for a model's results."""
 
 # Kinds of models in transformers whose texts depend on the padding of a batch.
 _READ_ALONE = frozenset({"minimax", "rwkv", "trocr", "whisper"})
@@ -127,7 +123,7 @@ def _faulty(
     return ConfigError(f"{verb} {counted} {place}{first}", where=where, remedy=remedy)
 
 
-def check_hf(model: Checkpoint, *, writes: bool) -> Notes:
+def check_hf(model: Checkpoint, *, writes: bool) -> tuple[str, ...]:
     """Refuse a checkpoint that lm-eval's `hf` reads wrongly; return notes for the results.
 
     ``writes`` says whether it is asked for texts: likelihoods do not depend on the batch. Nothing
@@ -148,7 +144,7 @@ def _source(model: Checkpoint) -> dict[str, str | bool]:
 
 
 @lru_cache(maxsize=64)
-def _check(model: Checkpoint, _files: object, *, writes: bool) -> Notes:
+def _check(model: Checkpoint, _files: object, *, writes: bool) -> tuple[str, ...]:
     """Return the notes on a model, tried once while its files do not change."""
     notes = []
     try:

@@ -23,7 +23,7 @@ from tests.support.scripted import simple
 
 def test_beams_differ_from_greedy_decoding_in_their_number_and_their_stops_alone():
     greedy, beams = (
-        yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._Loader)  # noqa: S506
+        yaml.load((task_files.FOLDER / "totto" / name).read_bytes(), task_files._TaskLoader)  # noqa: S506
         for name in ("_base", "_beam4")
     )
     expected = greedy["generation_kwargs"] | {"num_beams": 4, "until": []}
