@@ -21,13 +21,7 @@ BASES = Path(__file__).parent / "pretrained"
 _log = logging.getLogger(__name__)
 
 
-def demonstrate(
-    corpus: str = "mini",
-    overrides: Sequence[str] = (),
-    *,
-    workers: int = 2,
-    progress: bool = True,
-) -> bool:
+def demonstrate(corpus: str = "mini", overrides: Sequence[str] = ()) -> bool:
     """Do what is not done yet, print the comparison, and say whether every cell is done.
 
     ``overrides`` are those of the experiment.
@@ -41,11 +35,6 @@ def demonstrate(
     base = f"model.path={os.path.relpath(BASES / corpus)}"
     file = Path(shipped.find(f"configs/experiments/{corpus.replace('_', '-')}.yaml"))
     # All adapters here are the demo's own, so those of another base may be replaced.
-    done = run.run(
-        load_experiment(file, (base, *overrides)),
-        workers=workers,
-        overwrite=True,
-        progress=progress,
-    )
+    done = run.run(load_experiment(file, (base, *overrides)), workers=2, overwrite=True)
     _log.info("%.0f seconds", time.perf_counter() - started)
     return done

@@ -5,8 +5,9 @@ one than a GPU to compute them. A graph is captured for one shape, so batches ar
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import torch
 from accelerate import PartialState
@@ -31,15 +32,6 @@ _MOST = 32  # graphs of a run; batches of further shapes are computed without on
 _Shape: TypeAlias = tuple[torch.Size, torch.Size]
 
 
-class _Captured(NamedTuple):
-    """A graph, and the tensors that it reads and writes."""
-
-    graph: torch.cuda.CUDAGraph
-    batch: Batch
-    divisor: torch.Tensor
-    loss: torch.Tensor
-
-
 class Graphs:
     """The graphs of a run, which share their memory.
 
@@ -49,7 +41,7 @@ class Graphs:
 
     def __init__(self) -> None:
         self._stream, self._memory = torch.cuda.Stream(), torch.cuda.graph_pool_handle()
-        self._captured: dict[_Shape, _Captured | None] = {}
+        self._captured: dict[_Shape, AddGradient | None] = {}
 
     def add_gradient(self, compute: AddGradient, batch: Batch, divisor: int) -> torch.Tensor:
         """Do what ``compute`` does, always the same and to the same tensors of gradients.
@@ -70,33 +62,31 @@ class Graphs:
                 loss = compute(batch, divisor)
             current.wait_stream(self._stream)
             return loss
-        captured = self._captured[shape] or self._capture(compute, batch)
-        self._captured[shape] = captured
-        captured.batch.inputs["input_ids"].copy_(batch.inputs["input_ids"])
-        captured.batch.labels.copy_(batch.labels)
-        captured.batch.positions.copy_(batch.positions)
-        captured.divisor.fill_(divisor)
-        captured.graph.replay()
-        return captured.loss
+        replay = self._captured[shape] or self._capture(compute, batch)
+        self._captured[shape] = replay
+        return replay(batch, divisor)
 
-    def _capture(self, compute: AddGradient, batch: Batch) -> _Captured:
-        """Record what the GPU does with a batch of this shape; nothing is computed."""
-        own = replace(
-            batch,
-            inputs={name: tensor.clone() for name, tensor in batch.inputs.items()},
-            labels=batch.labels.clone(),
-            positions=batch.positions.clone(),
-        )
-        divisor = torch.ones((), device=batch.labels.device)
+    def _capture(self, compute: AddGradient, batch: Batch) -> AddGradient:
+        """Record what the GPU does with a batch of this shape; return what repeats it."""
+        own, own_divisor = deepcopy(batch), torch.ones((), device=batch.labels.device)
         graph = torch.cuda.CUDAGraph()
         try:
             with torch.cuda.graph(graph, pool=self._memory, stream=self._stream):
-                loss = compute(own, divisor)
+                loss = compute(own, own_divisor)
         except RuntimeError as error:
             raise ConfigError(
                 f"the GPU cannot repeat a step of this model: {error}", remedy=_REMEDY
             ) from error
-        return _Captured(graph, own, divisor, loss)
+
+        def replay(batch: Batch, divisor: int | torch.Tensor) -> torch.Tensor:
+            own.inputs["input_ids"].copy_(batch.inputs["input_ids"])
+            own.labels.copy_(batch.labels)
+            own.positions.copy_(batch.positions)
+            own_divisor.fill_(divisor)
+            graph.replay()
+            return loss
+
+        return replay
 
 
 def in_few_shapes(batch: Batch) -> Batch:

@@ -94,8 +94,7 @@ def train(
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
-            resumed_from = len(run.losses)
-            show = progress and team.is_main_process
+            resumed_from, show = len(run.losses), progress and team.is_main_process
             take_steps(run, objective, steps, judge, unfinished, progress=show)
         if folder:  # in the first process
             if judge:

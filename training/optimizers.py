@@ -52,22 +52,20 @@ class TransformersAdamW(torch.optim.Optimizer):  # type: ignore[misc]
 
     def step(self, closure: None = None) -> None:  # noqa: ARG002 - torch's contract
         """Update every weight that has a gradient."""
+        weights = ((group, weight) for group in self.param_groups for weight in group["params"])
         with torch.no_grad():
-            for group in self.param_groups:
-                for weight in group["params"]:
-                    if weight.grad is not None:
-                        self._update(weight, group["lr"], group["weight_decay"])
-
-    def _update(self, weight: torch.nn.Parameter, rate: float, decay: float) -> None:
-        state = self.state[weight]
-        if not state:
-            state |= {"step": 0, "exp_avg": torch.zeros_like(weight)}
-            state["exp_avg_sq"] = torch.zeros_like(weight)
-        state["step"] += 1
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.lerp_(weight.grad, 1 - _BETAS[0])
-        square.mul_(_BETAS[1]).addcmul_(weight.grad, weight.grad, value=1 - _BETAS[1])
-        first, second = (1 - beta ** state["step"] for beta in _BETAS)
-        scale = rate * math.sqrt(second) / first
-        weight.addcdiv_(mean, square.sqrt().add_(_EPSILON), value=-scale)
-        weight.mul_(1 - rate * decay)
+            for group, weight in weights:
+                if weight.grad is None:
+                    continue
+                state, rate = self.state[weight], group["lr"]
+                if not state:
+                    state |= {"step": 0, "exp_avg": torch.zeros_like(weight)}
+                    state["exp_avg_sq"] = torch.zeros_like(weight)
+                state["step"] += 1
+                mean, square = state["exp_avg"], state["exp_avg_sq"]
+                mean.lerp_(weight.grad, 1 - _BETAS[0])
+                square.mul_(_BETAS[1]).addcmul_(weight.grad, weight.grad, value=1 - _BETAS[1])
+                first, second = (1 - beta ** state["step"] for beta in _BETAS)
+                scale = rate * math.sqrt(second) / first
+                weight.addcdiv_(mean, square.sqrt().add_(_EPSILON), value=-scale)
+                weight.mul_(1 - rate * group["weight_decay"])

@@ -102,18 +102,15 @@ class Training:
         scores = [sign * of_epoch.get(self.metric, -sign * math.inf) for of_epoch in self.scores]
         return scores.index(max(scores))
 
-    def judge(self, judge: Judge) -> Scores:
+    def judge(self, judge: Judge) -> None:
         """Score the model after an epoch, and remember its weights if they are the best so far."""
         with enough_memory("generating", "Lower selection.batch_size."):
-            scores = judge(self.team)
-        self.scores.append(scores)
-        label, value = score_info(self.metric).label, scores.get(self.metric, math.nan)
+            self.scores.append(judge(self.team))
+        label, value = score_info(self.metric).label, self.scores[-1].get(self.metric, math.nan)
         _log.info("judged epoch %d: %s %.2f", len(self.scores), label, value)
         if self.best_epoch == len(self.scores) - 1:
-            self.best = {
-                name: weight.detach().cpu().clone() for name, weight in self.weights.items()
-            }
-        return scores
+            copies = {name: weight.detach().cpu().clone() for name, weight in self.weights.items()}
+            self.best = copies
 
     def take_best(self) -> None:
         """Restore the weights of the best epoch."""
@@ -239,7 +236,13 @@ def facts_of(
     if device.type == "cuda":
         name = torch.cuda.get_device_name(device)
         peak = int(torch.cuda.max_memory_allocated(device))
-    weights = {"tuned_modules": _tuned_modules(run.model), "added_tokens": [*config.added_tokens]}
+    names: list[str] = []
+    if isinstance(run.model, peft.PeftModel):
+        tuner = run.model.base_model
+        names = [*tuner.targeted_module_names, *tuner.targeted_parameter_names]
+    # What each module, or weight of experts, is called in its block.
+    weights = {"tuned_modules": sorted({name.rpartition(".")[2] for name in names})}
+    weights["added_tokens"] = [*config.added_tokens]
     return Adapter(
         sets=TrainedOn(
             **pair.facts.named,
@@ -276,15 +279,6 @@ def facts_of(
             counts=run.counts,
         ),
     )
-
-
-def _tuned_modules(model: Model) -> list[str]:
-    """Return what each module, or weight of experts, is called in its block that LoRA tuned."""
-    if not isinstance(model, peft.PeftModel):
-        return []
-    tuner = model.base_model
-    names = [*tuner.targeted_module_names, *tuner.targeted_parameter_names]
-    return sorted({name.rpartition(".")[2] for name in names})
 
 
 def _selection(config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int) -> Plain:

@@ -132,7 +132,9 @@ def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
     for model, seed, (spec, arms, tasks) in itertools.product(experiment.models, seeds, sets):
         trained_on = spec.trained_on
         if seed is None:  # the base as it is, whose config is that of any training
-            trained_on = _whole(spec)
+            if spec.sets.split is not None:  # its outputs are those of the whole task
+                own = spec.sets.facets["protocol"]
+                trained_on = replace(trained_on, protocol=own, part=None)
             arms = named.find(**trained_on.named).arms[:1]  # noqa: PLW2901
         for arm in arms:
             name = _name(model.name, trained_on, "untuned" if seed is None else f"{arm}-{seed}")
@@ -217,13 +219,6 @@ def _specs(entry: SetsEntry) -> Iterator[TaskSpec]:
             whole = [None] if None in parts or not parts else parts
             for part in entry.parts or whole:
                 yield named.find(*kind, part)
-
-
-def _whole(spec: TaskSpec) -> SetFacts:
-    """Return the sets of the whole task of a split, and those that others are trained for."""
-    if spec.sets.split is None:
-        return spec.trained_on
-    return replace(spec.trained_on, protocol=spec.sets.facets["protocol"], part=None)
 
 
 def _arms(entry: SetsEntry, spec: TaskSpec) -> tuple[str, ...]:

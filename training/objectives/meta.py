@@ -246,29 +246,22 @@ def _check(how: MetaSettings, material: Material, pools: Pools) -> None:
     )
     too_few = min(map(len, pools.values())) * number < size
     too_many_sets = math.comb(len(trained), number) > _MOST_SETS
-    faults = (
-        (
-            material.processes > 1,
-            "needs the whole step's gradient before its second one, and so a single process",
-            "Start it without `accelerate launch`.",
-        ),
-        (
-            how.variant == "published" and settings.packing,
-            "takes means of batches in its published variant, and packing may divide them",
-            "Set optimization.packing=false.",
-        ),
-        (
-            how.support_constraint and not recombinable,
-            "finds no combination that consists of attributes of others: it cannot recombine any",
-            "Set objective=likelihood, or objective_settings.support_constraint=false.",
-        ),
-        (
-            how.sample_combinations is not None
-            and (number > len(trained) or size % number or too_few or too_many_sets),
-            f"cannot take {number} of {len(trained)} combinations for each step of {size} texts",
-            "Set objective_settings.sample_combinations to 2, another divisor of these, or null.",
-        ),
-    )
-    for is_fault, what, remedy in faults:
-        if is_fault:
-            raise ConfigError(f"objective meta {what}", where="objective", remedy=remedy)
+    if material.processes > 1:
+        what = "needs the whole step's gradient before its second one, and so a single process"
+        remedy = "Start it without `accelerate launch`."
+    elif how.variant == "published" and settings.packing:
+        what = "takes means of batches in its published variant, and packing may divide them"
+        remedy = "Set optimization.packing=false."
+    elif how.support_constraint and not recombinable:
+        what = "finds no combination that consists of attributes of others: it cannot recombine any"
+        remedy = "Set objective=likelihood, or objective_settings.support_constraint=false."
+    elif how.sample_combinations is not None and (
+        number > len(trained) or size % number or too_few or too_many_sets
+    ):
+        what = f"cannot take {number} of {len(trained)} combinations for each step of {size} texts"
+        remedy = (
+            "Set objective_settings.sample_combinations to 2, another divisor of these, or null."
+        )
+    else:
+        return
+    raise ConfigError(f"objective meta {what}", where="objective", remedy=remedy)
