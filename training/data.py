@@ -14,7 +14,7 @@ from spor_tasks.aspects import check
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Answer, Request, answer, corpora
 from spor_tasks.core import named
-from spor_tasks.core.contracts import TaskSpec
+from spor_tasks.core.contracts import ReadsFiles, TaskSpec
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SetFacts, Sets
@@ -75,7 +75,8 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
         samples: tuple[Sample, ...] = registry().get("corpus", data.corpus).everything()
         return samples
     if Path(data.corpus).suffix in {".yaml", ".yml"}:
-        return named.benchmark(data.aspect).own_texts(data.corpus)
+        benchmark: ReadsFiles = registry().get("benchmark", data.aspect)
+        return benchmark.own_texts(data.corpus)
     return own.read_corpus(Path(data.corpus)).samples
 
 

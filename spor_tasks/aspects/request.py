@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from spor_tasks.aspects import build, check, folder, search, systematicity
 from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.core import named
+from spor_tasks.core.contracts import ReadsFiles
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, advice
 from spor_tasks.core.files import is_file
@@ -129,8 +130,8 @@ def _origin_of(request: Request) -> _Origin:
 
 def _own_sets(request: Request, _: search.Progress | None) -> Answer:
     """Return sets of a file of the user's, from a benchmark that reads such files."""
-    read = named.benchmark(request.aspect).own_sets
-    pair = read(request.corpus, request.protocol, request.part)
+    benchmark: ReadsFiles = registry().get("benchmark", request.aspect)
+    pair = benchmark.own_sets(request.corpus, request.protocol, request.part)
     return Answer(pair, {"corpus_version": version_of(request), "settings": {}, "seed": None})
 
 

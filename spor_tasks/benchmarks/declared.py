@@ -1,8 +1,7 @@
 """The base of benchmarks: sets and tables declared as data (`sets.toml`, `tables.toml`)."""
 
-import dataclasses
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any
 
 import msgspec
 
-from spor_tasks.core.contracts import Asking, Gap, Judging, Release, Score, TaskSpec
-from spor_tasks.core.errors import ConfigError, SplitError, advice
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.layouts import Layout, Remark
-from spor_tasks.core.sample import Sample, SetFacts, Sets
+from spor_tasks.core.named import no_sets
+from spor_tasks.core.sample import SetFacts, Sets
 from spor_tasks.corpora.sources import Archive, Repository
 
 
@@ -28,24 +28,20 @@ class DeclaredSets:
     title: str
     source: str
     paper: str = ""
+    introduction: str = ""
+    groups: Mapping[str, str]
+    legends: Mapping[str, str] = {}
     specs: tuple[TaskSpec, ...]
     files: Repository | Archive | None = None
     reads_files: bool = False
 
-    @property
-    def groups(self) -> Mapping[str, str]:
-        """The titles of its aspects; a benchmark without aspects is its own."""
-        return {self.name: self.title}
-
-    @property
-    def introduction(self) -> str:
-        """What it tests, and what to look at first; empty if `sets.toml` does not say it."""
-        return _table(self.name).introduction
-
-    @property
-    def legends(self) -> Mapping[str, str]:
-        """What the arms and columns of its tables are, by aspect."""
-        return _table(self.name).legends
+    def __init__(self) -> None:
+        """Take what `sets.toml` says, if it has the benchmark; without aspects it is its own."""
+        table = _benchmarks().get(self.name, _Benchmark())
+        for text in ("title", "source", "paper", "introduction", "legends"):
+            setattr(self, text, getattr(table, text) or getattr(self, text))
+        self.groups = table.aspects or {self.name: self.title}
+        self._tables = table.tables
 
     def read(self, spec: TaskSpec) -> Sets:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
@@ -53,7 +49,7 @@ class DeclaredSets:
 
     def tables(self, sets: SetFacts) -> tuple[Layout, ...]:
         """Return the tables of a task's results; none are one table with all scores."""
-        for each in _tables().get(self.name, ()):
+        for each in self._tables:
             is_of_aspect = sets.aspect in (each.aspects or [sets.aspect])
             if is_of_aspect and sets.protocol in (each.protocols or [sets.protocol]):
                 return each.layouts
@@ -77,18 +73,15 @@ class DeclaredSets:
         for each in self.specs:
             if each.sets.named == name.named:
                 return each
-        raise SplitError(
-            f"there is no split {str(name)!r}",
-            remedy=advice(name, (spec.sets for spec in self.specs), "`spor tasks list` shows all."),
-        )
+        raise no_sets(name, self.specs)
 
     def under(self, spec: TaskSpec, split: str) -> TaskSpec:
-        """Refuse a split.
+        """Return the declaration of the sets of a task's split, which is its part.
 
         Raises:
-            SplitError: always, if the benchmark has none.
+            SplitError: there is no such split.
         """
-        raise SplitError(f"there is no split {split!r}", where=spec.task)
+        return self.find(spec.sets.aspect, spec.sets.corpus, spec.sets.protocol, split)
 
     def load(self, spec: TaskSpec) -> Sets:
         """Return shipped sets; equal calls return the same object.
@@ -99,30 +92,10 @@ class DeclaredSets:
         """
         return _read(self, spec, self.files and self.files.data_dir())
 
-    def own_sets(self, file: str, _protocol: str | None, _part: str | None) -> Sets:
-        """Refuse a file of the user's.
-
-        Raises:
-            ConfigError: always, if the benchmark reads none.
-        """
-        raise ConfigError(f"{self.title} reads no such files", where=file)
-
-    def own_texts(self, file: str) -> tuple[Sample, ...]:
-        """Refuse a file of the user's.
-
-        Raises:
-            ConfigError: always, if the benchmark reads none.
-        """
-        raise ConfigError(f"{self.title} reads no such files", where=file)
-
 
 @cache
 def _read(sets: DeclaredSets, spec: TaskSpec, _folder: Path | None) -> Sets:
     return sets.read(spec)
-
-
-_PARTS = {"sets": SetFacts, "judging": Judging, "asking": Asking, "release": Release}
-"""The parts of a :class:`TaskSpec`, whose fields `sets.toml` has side by side."""
 
 
 class _Tables(msgspec.Struct):
@@ -140,12 +113,6 @@ class _Tables(msgspec.Struct):
             msgspec.structs.replace(layout, remarks=(*layout.remarks, *self.remarks))
             for layout in self.layouts
         )
-
-
-@cache
-def _tables() -> dict[str, tuple[_Tables, ...]]:
-    content = tomllib.loads(Path(__file__).with_name("tables.toml").read_text("utf-8"))
-    return msgspec.convert(content, dict[str, tuple[_Tables, ...]])
 
 
 class _Group(msgspec.Struct):
@@ -172,7 +139,18 @@ class _Judging(msgspec.Struct, forbid_unknown_fields=True):
     template: str = "_base"
     version: float = 1.0
 
-    def over_groups(self, names: Iterable[str]) -> tuple[Score, ...]:
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a declaration that say how outputs are judged."""
+        grouped = [name for name in self.scores if name in self.grouped]
+        return msgspec.structs.asdict(self) | {
+            "scores": (*map(Score, self.scores), *self._over_groups(grouped)),
+            "reported": tuple(map(Score, self.reported)),
+            "breakdown": self._over_groups(self.breakdown),
+            "gaps": [Gap(*(Score(name, group) for group in self.gap)) for name in self.gaps],
+        }
+
+    def _over_groups(self, names: Iterable[str]) -> tuple[Score, ...]:
         """Return scores, each that is grouped over its groups and not over all samples."""
         return tuple(
             Score(name, group)
@@ -184,57 +162,39 @@ class _Judging(msgspec.Struct, forbid_unknown_fields=True):
 class _Benchmark(msgspec.Struct):
     """A table of `sets.toml`, which describes the keys; ``aspects`` and ``corpora`` are titles."""
 
-    judging: dict[str, _Judging] = {}
-    asks: dict[str, str] = {}
+    title: str = ""
+    source: str = ""
+    paper: str = ""
     introduction: str = ""
     legends: dict[str, str] = {}
     aspects: dict[str, str] = {}
     corpora: dict[str, str] = {}
+    judging: dict[str, _Judging] = {}
+    asks: dict[str, str] = {}
     fields: dict[str, Any] = {}
     kinds: dict[str, dict[str, dict[str, Any]]] = {}
     sets: tuple[_Group, ...] = ()
+    tables: tuple[_Tables, ...] = ()
+    """Those of `tables.toml`."""
 
 
 @cache
 def _benchmarks() -> dict[str, _Benchmark]:
-    content = tomllib.loads(Path(__file__).with_name("sets.toml").read_text("utf-8"))
+    files = (Path(__file__).with_name(f"{name}.toml") for name in ("sets", "tables"))
+    sets, tables = (tomllib.loads(file.read_text("utf-8")) for file in files)
+    content = {name: table | {"tables": tables[name]} for name, table in sets.items()}
     return msgspec.convert(content, dict[str, _Benchmark])
 
 
-def _table(benchmark: str) -> _Benchmark:
-    return _benchmarks().get(benchmark) or _Benchmark()
-
-
-def aspects(benchmark: str) -> dict[str, str]:
-    """Return the titles of a benchmark's aspects, in the paper's order."""
-    return _benchmarks()[benchmark].aspects
-
-
-def specs(benchmark: str, make: Callable[..., TaskSpec] | None = None) -> Iterator[TaskSpec]:
-    """Yield the sets of `sets.toml`, each made by :func:`spec` or a function with its arguments."""
+def specs(benchmark: str) -> Iterator[TaskSpec]:
+    """Yield the sets of `sets.toml`."""
     defaults: dict[tuple[str, str], str] = {}
     for group in _benchmarks()[benchmark].sets:
         for corpus, (aspect, parts) in product(group.corpora, group.parts.items()):
             is_default = group.protocol == defaults.setdefault((aspect, corpus), group.protocol)
             for part in parts:
                 name = (aspect, corpus, group.protocol, part or None)
-                yield (make or spec)(benchmark, *name, is_default=is_default, **group.fields)
-
-
-def _judging(table: _Benchmark, name: str, corpus: str) -> dict[str, Any]:
-    """Return the fields of a declaration that say how outputs are judged."""
-    found = table.judging.get(f"{name}_{corpus}", table.judging[name])
-    grouped = [name for name in found.scores if name in found.grouped]
-    return {
-        "scores": (*map(Score, found.scores), *found.over_groups(grouped)),
-        "reported": tuple(map(Score, found.reported)),
-        "headline": found.headline,
-        "breakdown": found.over_groups(found.breakdown),
-        "gaps": [Gap(*(Score(name, group) for group in found.gap)) for name in found.gaps],
-        "outputs": found.outputs,
-        "template": found.template,
-        "version": found.version,
-    }
+                yield spec(benchmark, *name, is_default=is_default, **group.fields)
 
 
 def spec(
@@ -251,9 +211,11 @@ def spec(
     table = _benchmarks()[benchmark]
     kind = table.kinds.get(aspect, {}).get(part or "", {})
     fields = table.fields | kind | fields
+    named = fields.pop("judging")
+    judging = table.judging.get(f"{named}_{corpus}", table.judging[named])
     of = [benchmark, aspect] if aspect != benchmark else []
-    corpus_title = table.corpora.get(corpus, corpus)
-    titles = [table.aspects[aspect], corpus_title] if of else [corpus_title]
+    titles = [table.aspects[aspect]] if of else []
+    titles.append(table.corpora.get(corpus, corpus))
     shown = None if is_default else protocol
     question = table.asks.get(f"{aspect}_{part}") or table.asks.get(aspect)
     name = {"aspect": aspect, "corpus": corpus, "protocol": protocol, "part": part}
@@ -266,14 +228,14 @@ def spec(
         "question": " ".join(filter(None, [question, table.asks.get(protocol)])),
         "is_default": is_default,
         "in_context": is_default,
+        "arms": ARMS.get(aspect, ("train",)),
     }
-    fields = name | computed | _judging(table, fields.pop("judging"), corpus) | fields
+    fields = name | computed | judging.fields | fields
     arms_of = {key: value or None for key, value in fields.get("trained_on", {}).items()}
     fields["trained_on"] = name | arms_of
     fields["facets"] = kind.get("facets", {}) | fields.get("facets", {})
     tags = [tag.format(**name) for tag in fields.get("tags", ())]
     fields["tags"] = [tag for tag in tags if tag != fields["task"]]
-    for name_of_part, of_part in _PARTS.items():
-        own = [field.name for field in dataclasses.fields(of_part) if field.name in fields]
-        fields[name_of_part] = {each: fields.pop(each) for each in own}
-    return msgspec.convert(fields, TaskSpec)
+    # The fields of the parts of a declaration stand side by side, and each takes its own.
+    parts = dict.fromkeys(("sets", "judging", "asking", "release"), fields)
+    return msgspec.convert(fields | parts, TaskSpec)

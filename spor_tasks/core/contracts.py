@@ -177,6 +177,10 @@ class Benchmark(Protocol):
             CorpusError: a file is missing or is not the published one.
         """
 
+
+class ReadsFiles(Benchmark, Protocol):
+    """The additions of a benchmark that reads sets and texts in files of the user's."""
+
     def own_sets(self, file: str, protocol: str | None, part: str | None) -> Sets:
         """Return the sets in a file of the user's.
 

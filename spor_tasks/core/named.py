@@ -1,5 +1,6 @@
 """Sets by name (aspect, corpus, protocol and part), from all registered benchmarks."""
 
+from collections.abc import Iterable
 from functools import cache
 
 from spor_tasks.core.contracts import Benchmark, TaskSpec
@@ -49,12 +50,14 @@ def find(
         return benchmark(aspect).find(aspect, corpus, protocol, part)
     name = " ".join(filter(None, [aspect, corpus, protocol, part]))
     asking = {spec.benchmark for spec in available() if spec.sets.aspect == aspect}
-    names = [spec.sets for spec in available() if spec.benchmark in asking or not asking]
-    of_corpus = [sets for sets in names if sets.corpus == corpus] or names
-    raise SplitError(
-        f"there is no split {name!r}",
-        remedy=advice(name, of_corpus, "`spor tasks list` shows all."),
-    )
+    specs = [spec for spec in available() if spec.benchmark in asking or not asking]
+    raise no_sets(name, [spec for spec in specs if spec.sets.corpus == corpus] or specs)
+
+
+def no_sets(name: object, known: Iterable[TaskSpec]) -> SplitError:
+    """Return the error that no sets have a name; these are known."""
+    remedy = advice(name, (spec.sets for spec in known), "`spor tasks list` shows all.")
+    return SplitError(f"there is no split {str(name)!r}", remedy=remedy)
 
 
 def load(aspect: str, corpus: str, protocol: str | None = None, part: str | None = None) -> Sets:

@@ -1,6 +1,5 @@
 """CompMCTG: its tasks, the splits that answers are read under, and its tables."""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean
@@ -21,9 +20,6 @@ class CompMCTG(DeclaredSets):
     """The registered benchmark ``compmctg``."""
 
     name = sets.BENCHMARK
-    title = sets.TITLE
-    source = "https://github.com/tqzhong/CG4MCTG"
-    paper = "Zhong et al., ACL 2024, Tables 1 to 4"
     specs = tuple(sets.tasks())
     files = sources.COMPMCTG
     reads_files = True
@@ -34,8 +30,8 @@ class CompMCTG(DeclaredSets):
         Raises:
             SplitError: there are no such sets.
         """
-        if aspect == self.name and sets.is_known(corpus, protocol, part):
-            return sets.spec_of(corpus, protocol, part)
+        if aspect == self.name and (spec := sets.find(corpus, protocol, part)):
+            return spec
         if names := sets.split_names(corpus, protocol):
             name = " ".join(filter(None, [aspect, corpus, protocol, part]))
             raise SplitError(
@@ -51,7 +47,7 @@ class CompMCTG(DeclaredSets):
                 f"{str(spec.sets)!r} is of a space of your own",
                 remedy="Name its YAML file in place of the corpus.",
             )
-        return designs.pair(spec.sets, design, sets.partitions(spec.sets, design))
+        return designs.pair(spec.sets, design)
 
     def under(self, spec: TaskSpec, split: str) -> TaskSpec:
         """Return the sets of a task's split: ``3``, or ``published_3`` of an ``unseen.jsonl``.
@@ -63,23 +59,20 @@ class CompMCTG(DeclaredSets):
         """
         corpus, protocol = spec.sets.corpus, spec.sets.protocol
         if split in sets.FILE_SPLITS:
-            part = sets.FILE_SPLITS[split]
-            return self.find(self.name, corpus, sets.OF_FILES[protocol], part)
+            return self.find(self.name, corpus, sets.OF_FILES[protocol], sets.FILE_SPLITS[split])
         return self.find(self.name, corpus, protocol, split)
 
     def captions(self, facts: SetFacts) -> Mapping[str, str]:
         """Return how many splits a protocol has, and what a system scores that ignores codes."""
         corpus, protocol = facts.corpus, facts.protocol
-        told = {"splits": str(len(sets.split_names(corpus, protocol)))}
-        accuracies = []
-        if corpus in SHIPPED and protocol in splits.PROTOCOLS:
+        names = sets.split_names(corpus, protocol)
+        told = {"splits": str(len(names))}
+        if names:
             known = splits.shipped(SHIPPED[corpus].space, protocol)
-            accuracies = [splits.without_codes(split) for split in known]
-        means = [fmean(half) for half in zip(*accuracies, strict=True)]
-        if means and not math.isnan(means[1]):
+            seen, comp = map(fmean, zip(*map(splits.without_codes, known), strict=True))
             told["without_codes"] = (
                 f"a system that writes like its training texts, whatever is asked, has an accuracy "
-                f"of {means[0]:.1f} i.d., {means[1]:.1f} comp."
+                f"of {seen:.1f} i.d., {comp:.1f} comp."
             )
         return told
 
@@ -97,7 +90,7 @@ class CompMCTG(DeclaredSets):
         """
         design = designs.own(Path(file).resolve(), sha256_of(Path(file)))
         spec = self.find(self.name, design.space.name, protocol or "original", part)
-        return designs.pair(spec.sets, design, sets.partitions(spec.sets, design))
+        return designs.pair(spec.sets, design)
 
     def own_texts(self, file: str) -> tuple[Sample, ...]:
         """Return all labelled texts beside a YAML file, those for classifiers last.

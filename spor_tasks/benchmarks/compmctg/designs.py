@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
+from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.splits import Partition
 from spor_tasks.core.digests import sha256_of, sha256_of_text
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError, CorpusError, SplitError
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Deferred, Sample, SetFacts, Sets
 from spor_tasks.corpora.compmctg import reader
@@ -79,8 +80,26 @@ def own(path: Path, _sha256: str) -> Design:
     return Design(request.space, prefixes, repeats, path.parent)
 
 
-def pair(facts: SetFacts, design: Design, under: Sequence[Partition]) -> Sets:
-    """Return the requests, marked under some splits, and the arm if it is a single split."""
+def pair(facts: SetFacts, design: Design) -> Sets:
+    """Return the requests, marked under some splits, and the arm if it is a single split.
+
+    Splits are shipped ones, or those of a file.
+
+    Raises:
+        SplitError: there is no such split.
+        CorpusError: the file is needed, and is missing or malformed.
+    """
+    base = facts.facets["protocol"]
+    under = splits.shipped(design.space, base) if base == facts.protocol else ()
+    under = under or splits.read(design.file("unseen"), design.space, base)
+    number = int(facts.part or 0)
+    if number >= len(under):
+        raise SplitError(
+            f"there is no split {str(facts)!r}",
+            remedy=f"The file has {len(under)} splits of this protocol, numbered from 0.",
+        )
+    if facts.part is not None:
+        under = under[number : number + 1]
     unseen = [{*split.unseen} for split in under]
     marks = {
         combination: "".join(str(int(combination in each)) for each in unseen)

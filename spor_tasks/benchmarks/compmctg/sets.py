@@ -4,18 +4,15 @@ A task asks for texts of all combinations. A split says which combinations train
 is the labelled texts of these. Without a split, answers are read under all splits of the protocol.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import product
 
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.compmctg import splits
-from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED, Design
-from spor_tasks.benchmarks.compmctg.splits import Partition
-from spor_tasks.core.contracts import Score, TaskSpec
-from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import SetFacts
+from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED
+from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.corpora.compmctg import reader
 
 BENCHMARK = "compmctg"
@@ -30,21 +27,19 @@ FILE_SPLITS: Mapping[str, str | None] = {
 }
 """The splits of an ``unseen.jsonl`` as people name them, and their parts; the first are all."""
 
-_NUMBERS = {*FILE_SPLITS.values()}
-
 OF_FILES = {protocol: f"{protocol}_published" for protocol in splits.PROTOCOLS}
 """The names of protocols whose splits are those of an ``unseen.jsonl``."""
 
+_NUMBERS = {*FILE_SPLITS.values()}
 _BASES = {name: protocol for protocol, name in OF_FILES.items()}
-
 _MODES = {ours: mode for mode, ours in reader.MODES.items()}
 
 
 def tasks() -> Iterator[TaskSpec]:
     """Yield the shipped sets."""
-    for corpus, protocol in product(SHIPPED, splits.PROTOCOLS):
-        if is_known(corpus, protocol):
-            yield spec_of(corpus, protocol)
+    for name in product(SHIPPED, splits.PROTOCOLS):
+        if spec := find(*name):
+            yield spec
 
 
 @cache
@@ -55,20 +50,21 @@ def split_names(corpus: str, protocol: str) -> tuple[str, ...]:
     return tuple(map(str, range(len(splits.shipped(SHIPPED[corpus].space, protocol)))))
 
 
-def is_known(corpus: str, protocol: str, part: str | None = None) -> bool:
-    """Return whether a task, or a split of one, has this name; a user's file may have the split."""
-    if protocol in _BASES or corpus not in SHIPPED:  # a file has the splits
-        return corpus != MINI and protocol in {*_BASES, *OF_FILES} and part in _NUMBERS
+def find(corpus: str, protocol: str, part: str | None = None) -> TaskSpec | None:
+    """Return the declaration of a task, or of a split of one, which a user's file may have.
+
+    None are sets that there cannot be.
+    """
+    base, is_shipped, is_mini = _BASES.get(protocol), corpus in SHIPPED, corpus == MINI
+    source, base = "published" if base else None, base or protocol
     names = split_names(corpus, protocol)
-    return part in names or (part is None and (bool(names) or protocol == "original"))
-
-
-def spec_of(corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
-    """Return the declaration of known sets."""
-    base = _BASES.get(protocol, protocol)
-    source = "published" if base != protocol else None
+    if source or not is_shipped:  # a file has the splits
+        is_known = not is_mini and base in splits.PROTOCOLS and part in _NUMBERS
+    else:
+        is_known = part in names or (part is None and (bool(names) or base == "original"))
+    if not is_known:
+        return None
     split = "_".join(filter(None, [source, part])) or None
-    is_shipped, is_mini = corpus in SHIPPED, corpus == MINI
     title = MINI if is_mini else f"{TITLE} {reader.FOLDERS.get(corpus, corpus)}"
     family = f"{'' if is_mini else f'{BENCHMARK}_'}{{corpus}}_{base}"
     tags = [f"{BENCHMARK}_{base if is_shipped else corpus}"]
@@ -90,34 +86,12 @@ def spec_of(corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
         is_fixed=is_shipped and not is_mini,
         is_pinned=is_shipped and not source,
         tags=[BENCHMARK, *tags] if is_shipped else tags,
-        splits=split_names(corpus, protocol) if not split else (),
+        splits=names if not split else (),
     )
     aspects = SHIPPED[corpus].space.aspects if is_shipped else ()
-    breakdown = tuple(_by_aspect(spec.judging.breakdown, aspects))
+    breakdown = tuple(
+        score._replace(name=score.name.format(aspect=aspect))
+        for score in spec.judging.breakdown
+        for aspect in (aspects if "{aspect}" in score.name else [""])
+    )
     return replace(spec, judging=replace(spec.judging, breakdown=breakdown))
-
-
-def _by_aspect(scores: Sequence[Score], aspects: Iterable[str]) -> Iterator[Score]:
-    """Yield the scores, and instead of one with ``{aspect}`` that of each aspect."""
-    for score in scores:
-        names = aspects if "{aspect}" in score.name else ("",)
-        yield from (score._replace(name=score.name.format(aspect=each)) for each in names)
-
-
-def partitions(sets: SetFacts, design: Design) -> Sequence[Partition]:
-    """Return the split that is named, or all of the protocol: shipped ones, or those of a file.
-
-    Raises:
-        SplitError: there is no such split.
-        CorpusError: the file is needed, and is missing or malformed.
-    """
-    base = sets.facets["protocol"]
-    existing = splits.shipped(design.space, base) if base == sets.protocol else ()
-    existing = existing or splits.read(design.file("unseen"), design.space, base)
-    number = int(sets.part or 0)
-    if number >= len(existing):
-        raise SplitError(
-            f"there is no split {str(sets)!r}",
-            remedy=f"The file has {len(existing)} splits of this protocol, numbered from 0.",
-        )
-    return existing if sets.part is None else existing[number : number + 1]

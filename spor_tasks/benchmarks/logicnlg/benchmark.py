@@ -23,11 +23,6 @@ class LogicNLG(DeclaredSets):
     """The registered benchmark ``logicnlg``."""
 
     name = "logicnlg"
-    title = "LogicNLG"
-    source = "https://github.com/wenhuchen/LogicNLG"
-    paper = (
-        "Chen et al., ACL 2020, Table 2 (test set); SP-Acc and NLI-Acc by the paper's own models"
-    )
     specs = tuple(declared.specs(name))
     files = sources.LOGICNLG
 

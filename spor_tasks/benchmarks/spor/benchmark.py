@@ -4,7 +4,6 @@ from contextlib import suppress
 from typing import Any
 
 from spor_tasks.aspects import build
-from spor_tasks.aspects.arms import ARMS
 from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.benchmarks.spor import released, strict, twins
@@ -15,23 +14,11 @@ from spor_tasks.core.sample import Sets
 from spor_tasks.corpora import sources
 
 
-def _spec(benchmark: str, aspect: str, *name: Any, **fields: Any) -> TaskSpec:
-    return declared.spec(benchmark, aspect, *name, arms=ARMS[aspect], **fields)
-
-
 class Spor(DeclaredSets):
     """The registered benchmark ``spor``."""
 
     name = "spor"
-    title = "SPOR"
-    groups = declared.aspects(name)
-    source = "https://github.com/xzy-xzy/SPOR"
-    paper = (
-        "Xu & Wang 2024, Tables 2, 4, 5, 6; mean of three seeds; † and ‡ as printed there: two "
-        "levels of significance of the difference, whose caption the text does not keep (commonly "
-        "p < 0.05 and p < 0.01)"
-    )
-    specs = tuple(twins.with_twins(declared.specs(name, _spec)))
+    specs = tuple(twins.with_twins(declared.specs(name)))
     files = sources.SPOR
 
     def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
@@ -47,7 +34,7 @@ class Spor(DeclaredSets):
         if threshold := build.threshold_of(aspect, part):
             fields |= {"part_title": f"N = {threshold}", "facets": {"N": str(threshold)}}
         name = (self.name, aspect, corpus, protocol, part)
-        return _spec(*name, is_default=True, is_fixed=False, **fields)
+        return declared.spec(*name, is_default=True, is_fixed=False, **fields)
 
     def read(self, spec: TaskSpec) -> Sets:
         """Return shipped sets, not those of a corpus of one's own."""

@@ -22,13 +22,6 @@ class ToTTo(DeclaredSets):
     """The registered benchmark ``totto``."""
 
     name = "totto"
-    title = "ToTTo"
-    source = "https://github.com/google-research-datasets/ToTTo"
-    paper = (
-        "Parikh et al., EMNLP 2020 (arXiv:2004.14373), Tables 8 and 10; leaderboard in the README "
-        "of google-research-datasets/ToTTo, commit 7b0ad5368ed523f75dc872249ce200f99d2d4b15; all "
-        "on the hidden test set"
-    )
     specs = tuple(declared.specs(name))
     files = sources.TOTTO
 
