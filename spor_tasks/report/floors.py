@@ -1,25 +1,23 @@
 """Floors: what needs no model, scored on the samples that were logged.
 
 Why: docs/decisions/floors.md. The scores of models as judges, and of searches for programs, are
-left out: they take minutes.
+left out: they take minutes. Those of whole shipped tests are in `floors.json`, which
+docs/generators/floors.py makes; those of other samples are computed.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from heapq import nsmallest
 from operator import attrgetter
+from pathlib import Path
+
+import msgspec
 
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.sample import Sample, views, without_first_reference
-from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.judging import judge_all
-from spor_tasks.metrics.learned import Learned
-from spor_tasks.metrics.scores import metrics_for
-from spor_tasks.metrics.tally import Column
-from spor_tasks.models.baselines import copy_input
 from spor_tasks.report.collect import Report
-from spor_tasks.results.compare import comparisons
-from spor_tasks.results.logged import Logged, resampled
+from spor_tasks.results.rows import Cell, Comparison, Size
 from spor_tasks.results.runs import Log, Run
 from spor_tasks.results.samples import SampleFile
 
@@ -27,6 +25,22 @@ MOST = 200
 """Samples that a floor is of, at most: those with the lowest ids, which are digests."""
 
 _SLOW = {"sp_acc"}
+
+
+class Floor(msgspec.Struct, frozen=True):
+    """A floor on a shipped test: its samples and their clusters, and its scores by metric."""
+
+    n: int
+    clusters: int
+    cells: dict[str, Cell]
+
+
+class TestFloors(msgspec.Struct, frozen=True):
+    """The floors on a shipped test, of which a run must have all samples."""
+
+    task: str
+    samples: int
+    floors: dict[str, Floor]
 
 
 def with_floors(report: Report) -> Report:
@@ -44,73 +58,118 @@ def with_floors(report: Report) -> Report:
             former = largest.setdefault(file.run.comparison, file)
             largest[file.run.comparison] = max(former, file, key=size)
     have = {(file.run.comparison, file.run.log.baseline) for file in report.samples}
-    runs = [
-        run
-        for file in largest.values()
-        for run in _floors(file)
-        if (run[0].comparison, run[0].model) not in have
+    rows = [
+        row
+        for _, file in sorted(largest.items())
+        for row in (_shipped(file.run) or _of_file(file))
+        if (row.task, row.model) not in have
     ]
-    logged = {run.id: of_run for run, of_run in runs}
-    rows, _ = comparisons([run for run, _ in runs], resampled(logged))
-    return replace(report, floors=tuple(replace(row, kind="floor") for row in rows))
+    return replace(report, floors=tuple(rows))
 
 
-def _floors(file: SampleFile) -> Iterator[tuple[Run, Logged]]:
-    """Yield the floors on a file's samples, with their values.
+@cache
+def shipped() -> Mapping[str, TestFloors]:
+    """Return the floors on shipped tests, by the digests of these."""
+    content = Path(__file__).with_name("floors.json").read_bytes()
+    return msgspec.json.decode(content, type=dict[str, TestFloors])
 
-    A damaged file, or foreign samples, have none.
-    """
+
+def _shipped(run: Run) -> Sequence[Comparison]:
+    """Return the floors of a run on the whole of a shipped test; of another one none."""
+    known = shipped().get(run.signature["test_sha256"])
+    is_held_out = run.signature["held_out_reference"] == "True"
+    if known is None or run.n != known.samples or is_held_out:
+        return ()
+    return [
+        Comparison(
+            spec=run.spec,
+            variant=run.variant,
+            task=run.comparison,
+            model=name,
+            metric=metric,
+            size=Size(floor.n, clusters=floor.clusters),
+            arms=tuple(Cell(command="") for _ in run.spec.arms),
+            as_is=floor.cells[metric],
+            kind="floor",
+            signature=run.signature,
+        )
+        for name, floor in known.floors.items()
+        for metric in run.spec.displayed
+        if metric in floor.cells
+    ]
+
+
+def _of_file(file: SampleFile) -> Sequence[Comparison]:
+    """Return the floors on a file's samples; a damaged file, or foreign samples, have none."""
     try:
         logged = (record.sample for record in file.records() if not record.likelihoods)
-        samples = nsmallest(MOST, logged, key=attrgetter("id"))
-        several = [sample for sample in samples if len(sample.references) > 1]
-        equal = [without_first_reference(sample) for sample in several]
-        if samples:
-            yield _run(file.run, "copy-input", samples, _copied(samples))
-        if several:
-            human = [[view.references[0] for view in views(sample)] for sample in several]
-            yield _run(file.run, "copy-input, held out", equal, _copied(equal))
-            yield _run(file.run, "reference, held out", equal, human)
+        return scored(file.run, nsmallest(MOST, logged, key=attrgetter("id")))
     except SporError:  # which other parts of the report name
-        return
+        return ()
 
 
-def _suits(metric: Metric, sample: Sample) -> bool:
-    """Return whether a sample has what a metric needs; those of foreign results may lack it."""
-    is_of_kind = metric.challenge is None or isinstance(sample.challenge, metric.challenge)
-    return is_of_kind and metric.outputs in {None, len([*views(replace(sample, twin=None))])}
+def scored(run: Run, samples: Sequence[Sample]) -> Sequence[Comparison]:
+    """Return the floors on samples, in the place of the model of a run.
 
+    Raises:
+        SporError: a metric lacks what it needs.
+    """
+    # What whole shipped tests need not have.
+    from spor_tasks.metrics.judging import judge_all
+    from spor_tasks.metrics.learned import Learned
+    from spor_tasks.metrics.scores import metrics_for
+    from spor_tasks.metrics.tally import Column
+    from spor_tasks.models.baselines import copy_input
+    from spor_tasks.results.compare import comparisons
+    from spor_tasks.results.logged import Logged, resampled
 
-def _copied(samples: Iterable[Sample]) -> list[list[str]]:
-    return [[copy_input(view) for view in views(sample)] for sample in samples]
+    def copied(samples: Iterable[Sample]) -> list[list[str]]:
+        return [[copy_input(view) for view in views(sample)] for sample in samples]
 
-
-def _run(
-    run: Run, name: str, samples: Sequence[Sample], outputs: Sequence[Sequence[str]]
-) -> tuple[Run, Logged]:
-    """Return the result of a floor's outputs, in the place of a model's, and their samples."""
+    several = [sample for sample in samples if len(sample.references) > 1]
+    equal = [without_first_reference(sample) for sample in several]
+    human = [[view.references[0] for view in views(sample)] for sample in several]
     shown = [name for name in (*run.spec.reported, *run.spec.breakdown) if name not in _SLOW]
     totals = {name: run.spec.totals(name) for name in shown}
     names = [name for name in shown if totals[name].is_logged]
-    values = [dict.fromkeys(names) for _ in samples]
-    for metric in metrics_for(map(run.spec.score, names)):
-        if not isinstance(metric, Learned) and all(_suits(metric, each) for each in samples):
-            for own, judged in zip(values, judge_all(metric, samples, outputs, names), strict=True):
-                own |= {score: judged.values.get(score) for score in own.keys() & judged.values}
-    columns = {name: Column.of([own[name] for own in values], totals[name]) for name in names}
-    ids, keys = [sample.id for sample in samples], [sample.cluster for sample in samples]
-    logged = Logged.of(run.spec, ids, keys, columns)
-    floor = replace(
-        run,
-        key=f"{run.key}, {name}",
-        model=name,
-        adapter=None,
-        asked=run.asked._replace(shown_arm=None),
-        scores={score: column.value for score, column in logged.columns.items()},
-        n=len(samples),
-        documents=None,
-        training={},
-        log=Log(),
-        notes=(),
-    )
-    return floor, logged
+    runs, logged = [], {}
+    for floor_name, own, outputs in (
+        ("copy-input", samples, copied(samples)),
+        ("copy-input, held out", equal, copied(equal)),
+        ("reference, held out", equal, human),
+    ):
+        if not own:
+            continue
+        values = [dict.fromkeys(names) for _ in own]
+        for metric in metrics_for(map(run.spec.score, names)):
+            # Those of foreign results may lack what a metric needs.
+            is_of_kind = all(
+                (metric.challenge is None or isinstance(sample.challenge, metric.challenge))
+                and metric.outputs in {None, len([*views(replace(sample, twin=None))])}
+                for sample in own
+            )
+            if is_of_kind and not isinstance(metric, Learned):
+                judgements = judge_all(metric, own, outputs, names)
+                for of_sample, judged in zip(values, judgements, strict=True):
+                    known = of_sample.keys() & judged.values
+                    of_sample |= {score: judged.values.get(score) for score in known}
+        columns = {name: Column.of([each[name] for each in values], totals[name]) for name in names}
+        ids, keys = [sample.id for sample in own], [sample.cluster for sample in own]
+        of_floor = Logged.of(run.spec, ids, keys, columns)
+        floor = replace(
+            run,
+            key=f"{run.key}, {floor_name}",
+            model=floor_name,
+            adapter=None,
+            asked=run.asked._replace(shown_arm=None),
+            scores={score: column.value for score, column in of_floor.columns.items()},
+            n=len(own),
+            documents=None,
+            training={},
+            log=Log(),
+            notes=(),
+        )
+        runs.append(floor)
+        logged[floor.id] = of_floor
+    rows, _ = comparisons(runs, resampled(logged))
+    return [replace(row, kind="floor") for row in rows]
