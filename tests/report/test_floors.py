@@ -1,16 +1,22 @@
 """Floors beside the models of a report: the scores that an evaluation of the baseline gives."""
 
+import importlib
 import json
 import shutil
+from unittest.mock import Mock
 
+import msgspec
 import pytest
 
 from spor_tasks import report
+from spor_tasks.core import named
+from spor_tasks.harness import task_files
 from spor_tasks.report import floors
 from spor_tasks.report.document import plain_text
 from tests.conftest import REPOSITORY
 from tests.support.invented_runs import town
 from tests.support.result_files import rows_of, write_rows
+from tests.support.whole_runs import write_whole
 
 RUNS = REPOSITORY / "tests" / "data" / "runs"
 COPIED = [path for path in sorted(RUNS.glob("copy-input-*")) if "compmctg" not in path.name]
@@ -31,6 +37,30 @@ def test_copied_inputs_score_as_their_evaluation_did(run, tmp_path):
     assert copied == pytest.approx(own)
     assert all(row.as_is.interval for row in found.floors if row.is_tested)
     assert "copy-input" not in {row.model for row in with_floors(run).floors}
+
+
+def test_those_of_shipped_tests_are_what_is_computed(monkeypatch):
+    """Each is of the test of its task's file; those of the embedded corpus are scored again."""
+    digests = {file.name: file.sets.test_sha256 for file in task_files.files()}
+    known = floors.shipped()
+    assert all(digests[task] in {None, each.test_sha256} for task, each in known.items())
+    monkeypatch.syspath_prepend(REPOSITORY / "docs" / "generators")
+    floors_of = importlib.import_module("floors").floors_of
+    ours = [spec for spec in named.available() if "mini" in spec.task and spec.task in known]
+    assert len(ours) > 5
+    for spec in ours:
+        assert msgspec.convert(floors_of(spec), floors.TestFloors) == known[spec.task]
+
+
+def test_a_whole_shipped_test_is_not_scored_again(tmp_path, monkeypatch):
+    """Its report is the one that scoring makes."""
+    write_whole(tmp_path, "1")
+    with monkeypatch.context() as patched:
+        patched.setattr(floors, "scored", Mock(side_effect=AssertionError))
+        read = plain_text(report.write([tmp_path]))
+    monkeypatch.setattr(floors, "shipped", dict)
+    assert read == plain_text(report.write([tmp_path]))
+    assert "copy-input" in read
 
 
 def test_a_reference_is_judged_by_the_others_on_samples_of_its_own(tmp_path):
