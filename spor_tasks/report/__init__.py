@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.report import browser, leaderboard, page, plots, tables
+from spor_tasks.report import leaderboard, tables
 from spor_tasks.report.collect import Report, collect, made_of
 from spor_tasks.report.diff import Diff, as_json, diff
 from spor_tasks.report.diff import document as diff_document
@@ -55,6 +55,8 @@ def write(
         document = tables.document(report)
         if out is None:
             return document, {}, ()
+        from spor_tasks.report import browser, page, plots
+
         browsed = browser.browse(report.samples)
         rows, ranking = report.measured, leaderboard.document(rank(report))
         drawn = plots.draw(rows, browsed.outcomes)
