@@ -3,17 +3,17 @@
 Why: docs/decisions/floors.md.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.core.table import Table
 from spor_tasks.corpora.logicnlg.linearize import cells_of_columns
+from spor_tasks.prompts.similar import Overlaps
 from spor_tasks.text.normalize import display
 
 _KNOWN_UNITS = 16384
@@ -35,9 +35,8 @@ class TextsByUnits:
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         self._samples = [sample for sample in samples if sample.references]
-        self._words = [_words(sample.units) for sample in self._samples]
-        self._by_units = _Overlaps([set(sample.units) for sample in self._samples])
-        self._by_words = _Overlaps(self._words)
+        self._by_units = Overlaps([{*sample.units} for sample in self._samples])
+        self._by_words = Overlaps([_words(sample.units) for sample in self._samples])
         self._unit_texts: dict[DataUnit, str] = {}
 
     def nearest_text(self, sample: Sample) -> str:
@@ -49,14 +48,14 @@ class TextsByUnits:
         Raises:
             ValueError: there are no samples.
         """
-        words = _words(sample.units)
-        alike = self._by_units.most_like(set(sample.units)) or self._by_words.most_like(words)
-
-        def rank(number: int) -> tuple[float, str]:
-            theirs = self._words[number]
-            return -len(words & theirs) / (len(words | theirs) or 1), self._samples[number].id
-
-        return self._samples[min(alike or range(len(self._samples)), key=rank)].references[0]
+        units = self._by_units.likeness({*sample.units})
+        best = np.flatnonzero(units == units.max())
+        if len(best) > 1:
+            words = self._by_words.likeness(_words(sample.units))[best]
+            best = best[words == words.max()]
+        return min((self._samples[number] for number in best), key=lambda each: each.id).references[
+            0
+        ]
 
     def units_joined(self, sample: Sample) -> str:
         """Return the joined texts of the most similar single-unit samples, one for each unit.
@@ -82,27 +81,6 @@ def _words(units: Iterable[DataUnit]) -> frozenset[str]:
 @lru_cache(maxsize=_KNOWN_UNITS)
 def _words_of(unit: DataUnit) -> frozenset[str]:
     return frozenset(" ".join(map(display, unit)).lower().split())
-
-
-class _Overlaps:
-    """Sets, found by what they share with another set, without comparing with all of them."""
-
-    def __init__(self, sets: Sequence[AbstractSet[Hashable]]) -> None:
-        self._sizes = list(map(len, sets))
-        self._having: dict[Hashable, list[int]] = defaultdict(list)
-        for number, items in enumerate(sets):
-            for item in items:
-                self._having[item].append(number)
-
-    def most_like(self, items: AbstractSet[Hashable]) -> list[int]:
-        """Return the indices of the sets with the highest Jaccard index; none if it is zero."""
-        shared = Counter(chain.from_iterable(self._having.get(item, ()) for item in items))
-        index = {
-            number: common / (len(items) + self._sizes[number] - common)
-            for number, common in shared.items()
-        }
-        best = max(index.values(), default=None)
-        return [number for number, value in index.items() if value == best]
 
 
 class Baseline(NamedTuple):

@@ -7,7 +7,8 @@ numbers of each combination.
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import NamedTuple
 
@@ -17,6 +18,27 @@ from numpy.typing import NDArray
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit, Sample
 from spor_tasks.corpora.tables import header_of
+
+
+class Overlaps:
+    """Sets, found by what they share with another set, without comparing with all of them."""
+
+    def __init__(self, sets: Collection[Collection[Hashable]]) -> None:
+        self._sizes = np.array([*map(len, sets)], dtype=np.int32)
+        having: dict[Hashable, list[int]] = defaultdict(list)
+        for number, items in enumerate(sets):
+            for item in items:
+                having[item].append(number)
+        self._having = {item: np.array(numbers, np.int32) for item, numbers in having.items()}
+
+    def likeness(self, items: AbstractSet[Hashable]) -> NDArray[np.float64]:
+        """Return the share of what each set and this one have in what either has (Jaccard)."""
+        common = np.zeros(len(self._sizes), np.int32)
+        for item in items & self._having.keys():
+            common[self._having[item]] += 1
+        union = self._sizes + len(items) - common
+        likeness: NDArray[np.float64] = common / np.maximum(1, union)
+        return likeness
 
 
 class _TableSamples(NamedTuple):
@@ -42,20 +64,11 @@ class _TablesByHeader:
                 by_header[header_of(sample)].append(tables[name])
             tables[name].samples.append(number)
         self.tables = [*by_header.values()]
-        self._sizes = np.array([*map(len, by_header)], dtype=np.int32)
-        having: dict[str, list[int]] = defaultdict(list)
-        for number, header in enumerate(by_header):
-            for value in header:
-                having[value].append(number)
-        self._having = {value: np.array(numbers, np.int32) for value, numbers in having.items()}
+        self._headers = Overlaps(by_header)
 
     def by_likeness(self, header: frozenset[str]) -> Iterator[list[_TableSamples]]:
         """Yield all tables, those of equal likeness together, the most similar first."""
-        common = np.zeros(len(self.tables), np.int32)
-        for value in header & self._having.keys():
-            common[self._having[value]] += 1
-        union = self._sizes + len(header) - common
-        likeness: NDArray[np.float64] = common / np.maximum(1, union)
+        likeness = self._headers.likeness(header)
         while (best := likeness.max()) >= 0:
             (numbers,) = np.nonzero(likeness == best)
             yield [table for number in numbers for table in self.tables[number]]
