@@ -224,12 +224,6 @@ class CodedModel(nn.Module):  # type: ignore[misc]  # torch has no types here
         following = self._tokenizer(text[len(prefix) :], add_special_tokens=False)["input_ids"]
         return [self._first + numbers[prefix]] * self.width + following
 
-    def encode_batch(self, texts: Sequence[str], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the ids of prompts, padded on the left, and their mask."""
-        rows = [torch.tensor(self.encode(text)) for text in texts]
-        pad = partial(nn.utils.rnn.pad_sequence, batch_first=True, padding_side="left")
-        return pad(rows, padding_value=pad_id), pad([*map(torch.ones_like, rows)])
-
     def read_as(self, ids: torch.Tensor, combination: int) -> torch.Tensor:
         """Return rows of ids with the places of another combination, given by its number."""
         return ids.where(ids < self._first, self._first + combination)

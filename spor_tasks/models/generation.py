@@ -12,12 +12,13 @@ section 5), no ``[ENT]`` follows another one, and after ``[SEP]`` neither of the
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     GenerationConfig,
     LogitsProcessor,
@@ -35,6 +36,13 @@ from spor_tasks.text.filters import SEPARATOR
 
 _ENTITY = "[ENT]"
 _log = logging.getLogger(__name__)
+
+
+def padded(rows: Iterable[Sequence[int]], pad_id: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return rows of ids as a batch that is padded on the left, and its mask."""
+    tensors = [torch.tensor(row) for row in rows]
+    pad = partial(pad_sequence, batch_first=True, padding_side="left")
+    return pad(tensors, padding_value=pad_id), pad([*map(torch.ones_like, tensors)])
 
 
 # --- What a checkpoint asks for -------------------------------------------------------------------

@@ -32,6 +32,7 @@ from spor_tasks.models.generation import (
     SeededSampling,
     StopAtLength,
     StopAtText,
+    padded,
     template_first,
     without_own_settings,
 )
@@ -250,7 +251,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         """Encode a batch, padded on the left for a decoder and on the right for an encoder."""
         self._seeded = [text for text in strings if isinstance(text, Seeded)]
         if isinstance(self._model, CodedModel):
-            return self._model.encode_batch(strings, self.tokenizer.pad_token_id)
+            return padded(map(self._model.encode, strings), self.tokenizer.pad_token_id)
         ids, mask = super().tok_batch_encode(strings, **kwargs)
         if self.backend == "seq2seq":
             # It is padded on the left so far: a stable sort by the mask moves the padding.

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import torch
-from torch.nn.utils.rnn import pad_sequence
 from transformers import GenerationConfig
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.models.generation import without_own_settings
+from spor_tasks.models.generation import padded, without_own_settings
 from spor_tasks.prompts.styles import prompt
 from spor_tasks.text import filters
 from training.bases import Base
@@ -25,10 +24,7 @@ def write(
     """
     prompts = base.tokenizer([prompt(sample, base.style) for sample in samples])["input_ids"]
     end, training = base.tokenizer.eos_token_id, model.training
-    tensors = [torch.tensor(each) for each in prompts]
-    ids = pad_sequence(tensors, batch_first=True, padding_value=base.pad_id, padding_side="left")
-    masks = [torch.ones_like(each) for each in tensors]
-    mask = pad_sequence(masks, batch_first=True, padding_side="left")
+    ids, mask = padded(prompts, base.pad_id)
     settings = GenerationConfig(
         do_sample=sampling,
         top_k=0 if sampling else None,
