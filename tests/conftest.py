@@ -55,7 +55,7 @@ def _shared_fixture(item):
 def pytest_collection_finish():
     """Ask once what each evaluation asks: of the machine, for 1.3 s, and of task files, for 0.8.
 
-    What is imported stays, so that no collection of garbage, which takes half a second, looks there.
+    What is imported stays: looking for garbage there takes half a second each time.
     """
     gc.freeze()
     if "lm_eval.evaluator" not in sys.modules:

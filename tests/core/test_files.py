@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spor_tasks.core import codec, digests, files, folders, plain_yaml
+from spor_tasks.core import codec, digests, files, folders
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.folders import MANIFEST, atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.sample import AttributeValue, SampleMaker, Triple
@@ -252,8 +252,3 @@ def test_the_working_folder_may_be_written_and_a_file_has_no_folders(tmp_path, m
     assert (tmp_path / "rows").read_text() == "new"
     with pytest.raises(ConfigError, match="cannot be written"):
         write(tmp_path / "rows" / "sets", "new")
-
-
-def test_values_of_yaml_are_counted_in_flat_lists_too():
-    with pytest.raises(ConfigError, match="has 100,001 values"):
-        plain_yaml.parse(f"[{'1,' * 100_000}]", "a.yaml")
