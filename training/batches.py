@@ -91,11 +91,12 @@ def _packed(rows: Sequence[Row], model: Model) -> dict[str, torch.Tensor]:
         positions = [torch.arange(ids.shape[1]) for ids in inputs]
         return batch | {"position_ids": torch.cat(positions)[None]}
     shifted = [_decoder_inputs(model, ids) for ids in labels]
+    before = [block.tril() for block in _own(labels, labels)]
     return batch | {
         "decoder_input_ids": torch.cat(shifted, 1),
-        _ENCODER_MASK: _own(inputs, inputs, model.dtype),
-        "decoder_attention_mask": _own(labels, labels, model.dtype, causal=True),
-        "attention_mask": _own(labels, inputs, model.dtype),
+        _ENCODER_MASK: _mask(_own(inputs, inputs), model.dtype),
+        "decoder_attention_mask": _mask(before, model.dtype),
+        "attention_mask": _mask(_own(labels, inputs), model.dtype),
     }
 
 
@@ -110,22 +111,18 @@ def _decoder_inputs(model: Model, labels: torch.Tensor) -> torch.Tensor:
     return shifted
 
 
-def _own(
-    queries: Sequence[torch.Tensor],
-    keys: Sequence[torch.Tensor],
-    dtype: torch.dtype,
-    *,
-    causal: bool = False,
-) -> torch.Tensor:
-    """Return a mask that attention adds, by which a pair's queries see only that pair's keys.
+def _own(queries: Sequence[torch.Tensor], keys: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return for each pair, queries x keys, that its queries see its keys."""
+    pairs = zip(queries, keys, strict=True)
+    return [torch.ones(query.shape[1], key.shape[1], dtype=torch.bool) for query, key in pairs]
+
+
+def _mask(blocks: Sequence[torch.Tensor], dtype: torch.dtype) -> torch.Tensor:
+    """Return a mask that attention adds, by which the queries of a block see only its keys.
 
     Its shape is batch x heads x queries x keys.
     """
-    blocks = [
-        torch.ones(query.shape[1], key.shape[1], dtype=torch.bool)
-        for query, key in zip(queries, keys, strict=True)
-    ]
-    is_own = torch.block_diag(*(block.tril() if causal else block for block in blocks)).bool()
+    is_own = torch.block_diag(*blocks).bool()
     hidden = torch.finfo(dtype).min
     return torch.zeros(is_own.shape, dtype=dtype).masked_fill(~is_own, hidden)[None, None]
 

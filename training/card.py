@@ -49,14 +49,13 @@ def render_card(adapter: Adapter, results: Iterable[Run] = ()) -> str:
     path = config.model.path
     scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]
     without = [""] * (len(log.losses) - len(scores))  # epochs of an earlier stage
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+    template: jinja2.Template = jinja2.Template(
+        Path(__file__).with_name("card.md.j2").read_text(encoding="utf-8"),
         undefined=jinja2.StrictUndefined,
-        autoescape=False,  # noqa: S701 - Markdown
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("card.md.j2").render(
+    return template.render(
         run=adapter,
         log=log,
         model=Path(path).name,

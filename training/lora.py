@@ -90,7 +90,7 @@ def train(
             run = Training(model, settings, config.selection.metric, team)
             if team.process_index:  # same weights as in the first process, other dropout
                 torch.manual_seed(settings.seed + team.process_index)
-            judge = Judge(model, base, data.dev, data.reported, config) if data.reported else None
+            judge = Judge(model, base, data, config) if data.dev else None
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))

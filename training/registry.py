@@ -12,13 +12,7 @@ _OWN = {
     "meta": "meta:Meta",
 }
 
-OBJECTIVES = Registry(
-    [
-        *(
-            Entry("objective", name, f"training.objectives.{target}")
-            for name, target in _OWN.items()
-        ),
-        *installed("objective"),
-    ]
-)
+_ENTRIES = [Entry("objective", name, f"training.objectives.{_OWN[name]}") for name in _OWN]
+
+OBJECTIVES = Registry([*_ENTRIES, *installed("objective")])
 """Those of this package, and those of installed ones."""

@@ -18,7 +18,7 @@ from spor_tasks.core.sample import DataUnit, Sample, Sets
 from spor_tasks.harness import task_files
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.scores import info_of, metrics_for
-from spor_tasks.metrics.tally import Column
+from spor_tasks.metrics.tally import columns_of
 from spor_tasks.prompts.styles import prompted
 from spor_tasks.text import filters
 from training.bases import Base
@@ -45,10 +45,10 @@ class TrainingSet:
     """The part of the arm to train on."""
     violations: tuple[str, ...]
     """The requirements that the sets break."""
-    dev: Sequence[Sample] = ()
+    dev: Sequence[Sample]
     """The samples that judge an epoch; none where the last one is saved."""
-    reported: TaskSpec | None = None
-    """The sets whose task reports the score that judges; None where nothing is judged."""
+    reported: TaskSpec
+    """The sets whose task reports the score that judges."""
 
 
 def training_set(config: TrainingConfig, pair: Sets | None = None) -> TrainingSet:
@@ -63,7 +63,7 @@ def training_set(config: TrainingConfig, pair: Sets | None = None) -> TrainingSe
     spec, arm = find_spec(**pair.facts.named), find_arm(pair, config.data.arm)
     violations, settings = tuple(check_sets(pair)), config.selection
     if settings.policy == "last":
-        return TrainingSet(pair, spec, arm, arm, violations)
+        return TrainingSet(pair, spec, arm, arm, violations, (), spec)
     reported = reporting(settings.metric, spec)
     dev = dev_samples(settings, pair, reported, config.data)
     trained = without(arm, dev) if settings.policy == "dev-split" else arm
@@ -222,21 +222,14 @@ class Judge:
     Several processes share the samples.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        base: Base,
-        samples: Sequence[Sample],
-        reported: TaskSpec,
-        config: TrainingConfig,
-    ) -> None:
+    def __init__(self, model: Model, base: Base, data: TrainingSet, config: TrainingConfig) -> None:
         from spor_tasks.models.hf import SporHF  # lm-eval, which takes seconds
 
         self._model = model
-        self._samples = samples
-        self._docs = [prompted(sample, base.style) for sample in samples]
-        self._scores = reported.judging.scores
-        self._decoding, self._filters = task_files.decoding(reported, config.selection.beams)
+        self._samples = data.dev
+        self._docs = [prompted(sample, base.style) for sample in data.dev]
+        self._scores = data.reported.judging.scores
+        self._decoding, self._filters = task_files.decoding(data.reported, config.selection.beams)
         # lm-eval warns about a model that is loaded already
         logging.getLogger("lm_eval.models.huggingface").setLevel(logging.ERROR)
         self._generator = SporHF(
@@ -268,8 +261,5 @@ class Judge:
         metrics = metrics_for(self._scores)
         measured = adapt.measured(metrics, self._scores, self._samples[own], texts)
         shares = gather_object([values for values, _ in measured])
-        columns = {
-            str(score): Column.of([each.get(str(score)) for each in shares], info_of(score).totals)
-            for score in self._scores
-        }
-        return {name: column.value for name, column in columns.items() if column.scored.any()}
+        columns = columns_of(map(info_of, self._scores), shares)
+        return {info.name: column.value for info, column, _ in columns if column.scored.any()}

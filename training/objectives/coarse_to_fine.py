@@ -72,13 +72,8 @@ class CoarseToFine(Likelihood):
         lengths = [row.tokens for row in self.rows.rows]
         second, epochs = self.material.optimization, self.how.template_epochs
         first = replace(second, epochs=epochs, max_steps=None)
-        return [
-            *plan_steps(lengths[: self.templates], first),
-            *(
-                Step(
-                    epochs + step.epoch,
-                    tuple(tuple(self.templates + n for n in batch) for batch in step.batches),
-                )
-                for step in plan_steps(lengths[self.templates :], second)
-            ),
-        ]
+        steps = plan_steps(lengths[: self.templates], first)
+        for step in plan_steps(lengths[self.templates :], second):
+            batches = (tuple(self.templates + n for n in batch) for batch in step.batches)
+            steps.append(Step(epochs + step.epoch, tuple(batches)))
+        return steps

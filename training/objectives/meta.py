@@ -42,6 +42,7 @@ from training.objectives.likelihood import Likelihood, find_objective
 from training.settings import CLOSED, Count, NotNegative, read_settings
 from training.state import Training
 
+Combinations: TypeAlias = Sequence[Combination]
 Pools: TypeAlias = Mapping[Combination, Sequence[int]]
 """The numbers of the rows of each combination."""
 
@@ -110,7 +111,7 @@ class Meta(Likelihood):
 
     def step(self, run: Training, batches: Sequence[Batch], targets: int) -> torch.Tensor:
         """Add the gradient of these batches, and of B' one step ahead; return these' loss."""
-        loss = self.add_gradient(run, self.inner, batches, targets)
+        loss = self.add_gradient(run, batches, targets)
         if self.how.variant == "published":
             run.clip()
         names = dict.fromkeys(itertools.chain.from_iterable(batch.samples for batch in batches))
@@ -123,8 +124,7 @@ class Meta(Likelihood):
             step = Step(0, tuple(map(tuple, chunks(numbers, settings.batch_size))))
             rows, pad_id = self.rows.rows, self.material.base.pad_id
             second = load_batches(step, rows, pad_id, run.model, packing=settings.packing)
-            inner = self.inner.among(allowed) if isinstance(self.inner, Coded) else self.inner
-            self.add_gradient(run, inner, second, count_targets(step, rows), second=True)
+            self.add_gradient(run, second, count_targets(step, rows), allowed)
         else:
             run.counts[ORDINARY] = run.counts.get(ORDINARY, 0) + 1
         if self.how.variant == "paper":
@@ -132,26 +132,26 @@ class Meta(Likelihood):
         return loss
 
     def add_gradient(
-        self,
-        run: Training,
-        inner: Likelihood,
-        batches: Sequence[Batch],
-        targets: int,
-        *,
-        second: bool = False,
+        self, run: Training, batches: Sequence[Batch], targets: int, among: Combinations = ()
     ) -> torch.Tensor:
-        """Add the gradient of B, or ``second`` λ times that of B' where B's leads."""
-        weight, divisors = self.how.weight if second else 1.0, [targets] * len(batches)
+        """Add the gradient of B, or λ times that of B' where B's leads.
+
+        B' is ``among`` these combinations, of which contrasts are drawn too.
+        """
+        inner = self.inner
+        if among and isinstance(inner, Coded):
+            inner = inner.among(among)
+        weight, divisors = self.how.weight if among else 1.0, [targets] * len(batches)
         if self.how.variant == "published":
             batches = [without(batch, self.end_id) for batch in batches]
             divisors = [len(batch.labels) for batch in batches]
-        is_ahead = second and self.how.meta_at == "theta1"
+        is_ahead = among and self.how.meta_at == "theta1"
         with one_step_ahead(run) if is_ahead else nullcontext():
             return backpropagate(run, inner.loss, batches, divisors, weight)
 
 
 def support(
-    current: Sequence[Combination], trained: Sequence[Combination], *, constrained: bool = True
+    current: Combinations, trained: Combinations, *, constrained: bool = True
 ) -> list[Combination]:
     """Return the trained combinations that are not current, but whose every attribute is.
 
@@ -166,9 +166,7 @@ def support(
     return [each for each in itertools.product(*values) if each in trained and each not in current]
 
 
-def draw_rows(
-    allowed: Sequence[Combination], pools: Pools, size: int, rng: random.Random
-) -> list[int]:
+def draw_rows(allowed: Combinations, pools: Pools, size: int, rng: random.Random) -> list[int]:
     """Return the rows of the second batch, in random order; none where nothing is allowed.
 
     With as many combinations as rows or more, each row is of another one. With fewer, all
