@@ -106,7 +106,9 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             whole.grow(self._model, len(self.tokenizer))
             self._model = whole.load_adapter(self._model, adapter, revision)
         if head := self._model.get_output_embeddings():
-            head.register_forward_pre_hook(_contiguous)
+            # transformers slices the last states of the prompts. On a CPU torch then copies the
+            # vocabulary's weights for each prompt of a batch, which takes longer than all the rest.
+            head.register_forward_pre_hook(lambda _, states: (states[0].contiguous(), *states[1:]))
         if isinstance(self._model, PeftModel):
             # peft keeps weights tied. transformers, which lm-eval asks to tie them again, does not
             # find embeddings that an adapter trains.
@@ -306,15 +308,6 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
                 **generation_kwargs,
             )
         return output
-
-
-def _contiguous(_: torch.nn.Module, states: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-    """Give the head the last states of the prompts as a tensor of their own.
-
-    transformers slices them. On a CPU torch then copies the vocabulary's weights for each prompt of
-    a batch, which takes longer than all the rest of reading the prompts.
-    """
-    return tuple(each.contiguous() for each in states)
 
 
 def swap_adapter(model: HFLM, adapter: str | None) -> bool:
