@@ -16,11 +16,11 @@ from spor_tasks.report.document import Document
 from spor_tasks.report.grid import Grid, Line, p_text
 from spor_tasks.report.layout import by_arm
 from spor_tasks.report.tables import LEGEND, SHORT_LEGEND, ends
+from spor_tasks.results.compare import SIDES, side_by_side
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import Record, alone, find
-from spor_tasks.results.side_by_side import SIDES, side_by_side
 
 
 @dataclass(frozen=True, slots=True)

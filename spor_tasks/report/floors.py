@@ -121,7 +121,7 @@ def scored(run: Run, samples: Sequence[Sample]) -> Sequence[Comparison]:
     from spor_tasks.metrics.tally import Column
     from spor_tasks.models.baselines import copy_input
     from spor_tasks.results.compare import comparisons
-    from spor_tasks.results.logged import Logged, resampled
+    from spor_tasks.results.logged import Logged
 
     def copied(samples: Iterable[Sample]) -> list[list[str]]:
         return [[copy_input(view) for view in views(sample)] for sample in samples]
@@ -167,9 +167,8 @@ def scored(run: Run, samples: Sequence[Sample]) -> Sequence[Comparison]:
             documents=None,
             training={},
             log=Log(),
-            notes=(),
         )
         runs.append(floor)
         logged[floor.id] = of_floor
-    rows, _ = comparisons(runs, resampled(logged))
+    rows, _ = comparisons(runs, logged)
     return [replace(row, kind="floor") for row in rows]

@@ -12,11 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spor_tasks.metrics.tally import Column
 from spor_tasks.results import stats
-from spor_tasks.results.facts import ScoreFacts
-from spor_tasks.results.logged import AllLogged, same_samples
+from spor_tasks.results.facts import Declared, ScoreFacts
+from spor_tasks.results.logged import AllLogged, Logged, resampled, same_samples
 from spor_tasks.results.rows import Cell, Comparison, Differs, Size
 from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.samples import Record
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
 from spor_tasks.results.systems import Agreed, apart, merged_facts, separations, systems_of
 
@@ -116,25 +118,53 @@ def compare(
     many, and only where a difference could have a mark.
     """
     found: list[Compared] = []
-    groups: dict[tuple[Hashable, ...], list[int]] = defaultdict(list)
+    groups: dict[tuple[Hashable, str, bytes], list[int]] = defaultdict(list)
     for number, pair in enumerate(pairs):
         scored, reason = _testable(pair, logged, of_board=of_board)
         found.append(Compared(reason=reason))
         if reason is None:
             is_single = len(pair.first) == len(pair.second) == 1
-            how = () if is_single else (pair.metric, scored)
+            how = ("", b"") if is_single else (pair.metric, scored)
             groups[logged[pair.first[0].id].ids, *how].append(number)
-    for (_, *of_runs), numbers in groups.items():  # those of single runs are of any score
+    for (_, metric, mask), numbers in groups.items():  # those of single runs are of any score
         same = [pairs[number] for number in numbers]
         clusters = logged[same[0].first[0].id].clusters
-        tested = (
-            _over_runs(same, logged, clusters, many=of_board)
-            if of_runs
-            else _randomized(same, logged, clusters)
-        )
-        for number, each in zip(numbers, tested, strict=True):
-            found[number] = each
+        if mask:
+            some = np.frombuffer(mask, np.bool_)
+            systems = {id(system): system for pair in same for system in pair[:2]}
+            places = {key: place for place, key in enumerate(systems)}
+            values, variances = stats.differences(
+                [
+                    [logged[run.id].columns[metric].take(some) for run in system]
+                    for system in systems.values()
+                ],
+                np.unique(clusters[some], return_inverse=True)[1],
+                np.array([[places[id(system)] for system in pair[:2]] for pair in same]),
+                many=of_board,
+            )
+            tests = zip(values, variances.p(values, many=of_board), strict=True)
+        else:
+            columns = [
+                (logged[one.id].columns[score], logged[other.id].columns[score])
+                for (one,), (other,), score in same
+            ]
+            p_values = stats.randomization_p_values(columns, clusters)
+            differences = [
+                _less(*pair, *of_pair) for pair, of_pair in zip(same, columns, strict=True)
+            ]
+            tests = zip(differences, p_values, strict=True)
+        for number, (value, p) in zip(numbers, tests, strict=True):
+            is_known = not math.isnan(p)
+            found[number] = Compared(value, float(p)) if is_known else Compared(reason=NO_VERDICT)
     return found
+
+
+def _less(one: System, other: System, metric: str, first: Column, second: Column) -> float:
+    """Return the first score less the second, on the samples with a verdict of both."""
+    both = first.scored & second.scored
+    if both.sum() == first.scored.sum() == second.scored.sum():
+        return one[0].scores[metric] - other[0].scores[metric]
+    return first.take(both).value - second.take(both).value
 
 
 def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[bytes, str | None]:
@@ -160,45 +190,6 @@ def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[b
     elif count < fewest:
         reason = _FEW_CLUSTERS
     return scored.tobytes(), reason
-
-
-def _randomized(
-    pairs: Sequence[SystemPair], logged: AllLogged, clusters: stats.Clusters
-) -> Iterator[Compared]:
-    """Yield the tests of pairs of single runs, all on the same samples."""
-    columns = [
-        (logged[one[0].id].columns[metric], logged[other[0].id].columns[metric])
-        for one, other, metric in pairs
-    ]
-    p_values = stats.randomization_p_values(columns, clusters)
-    for (one, other, metric), (first, second), p in zip(pairs, columns, p_values, strict=True):
-        scored = first.scored & second.scored
-        if scored.sum() == first.scored.sum() == second.scored.sum():
-            difference = one[0].scores[metric] - other[0].scores[metric]
-        else:
-            difference = first.take(scored).value - second.take(scored).value
-        yield Compared(difference, p)
-
-
-def _over_runs(
-    pairs: Sequence[SystemPair], logged: AllLogged, clusters: stats.Clusters, *, many: bool
-) -> Iterator[Compared]:
-    """Yield the tests of pairs of systems, of one score with verdicts on the same samples."""
-    systems = {id(system): system for pair in pairs for system in pair[:2]}
-    places = {key: place for place, key in enumerate(systems)}
-    metric = pairs[0].metric
-    columns, clusters = stats.common(
-        [logged[run.id].columns[metric] for system in systems.values() for run in system], clusters
-    )
-    rest = iter(columns)
-    by_system = [[next(rest) for _ in system] for system in systems.values()]
-    numbers = np.array([[places[id(system)] for system in pair[:2]] for pair in pairs])
-    values, variances = stats.differences(by_system, clusters, numbers, many=many)
-    for difference, p in zip(values, variances.p(values, many=many), strict=True):
-        if math.isnan(p):
-            yield Compared(reason=NO_VERDICT)
-        else:
-            yield Compared(float(difference), float(p))
 
 
 def is_of_one_seed(system: System) -> bool:
@@ -227,7 +218,7 @@ def comparisons(
     Raises:
         ConfigError: ``merge_by`` names a fact that no result has, or in which a row must agree.
     """
-    results = tuple(results)
+    results, logged = tuple(results), resampled(logged)
     merged = merged_facts(results, merge_by)
     tasks = {result.task for result in results}
     problems: list[Problem] = []
@@ -254,12 +245,16 @@ def _fault(result: Run) -> Problem | None:
     if result.arm not in {None, *result.spec.arms}:
         what = f"{result.arm} is not an arm of {result.spec.sets.aspect}: left out"
         return Problem("unknown", where, what)
-    for metric in result.spec.displayed:
-        low, high = result.spec.scores[metric].scale
-        value = result.scores.get(metric, low)
+    off_scale = _off_scale(result.spec, result.scores)
+    return Problem("schema", where, off_scale) if off_scale else None
+
+
+def _off_scale(spec: Declared, scores: Mapping[str, float]) -> str | None:
+    for metric in spec.displayed:
+        low, high = spec.scores[metric].scale
+        value = scores.get(metric, low)
         if not low - _ROUNDING <= value <= high + _ROUNDING:
-            what = f"{metric} is {value}, which is not between {low} and {high}: left out"
-            return Problem("schema", where, what)
+            return f"{metric} is {value}, which is not between {low} and {high}: left out"
     return None
 
 
@@ -318,21 +313,8 @@ def _rows(
         as_is = _cell(arms[None], metric, "the model as it is", command, logged)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         samples = same_samples(logged, counted)
-        difference = None
-        if len(cells) == 2 and all(cell.values for cell in cells) and metric in compared:
-            one, other = cells
-            difference = estimate(logged, metric, one.runs, other.runs)
-            notes = [] if one.seeds == other.seeds else [_UNPAIRED]
-            is_trained = bool(one.seeds or other.seeds)
-            if is_trained and 1 in {len(one.values), len(other.values)}:
-                notes.append(_ONE_SEED)
-            if difference is None:
-                value = statistics.fmean(one.values) - statistics.fmean(other.values)
-                over_seeds = _over_seeds(spec.scores[metric], one.values, other.values)
-                difference = Estimate(value, over_seeds)
-            elif (judged := difference.n or 0) < n:
-                notes.append(f"on the {judged:,} of {n:,} samples that every run has a verdict on")
-            difference = replace(difference, notes=(*difference.notes, *notes))
+        is_compared = len(cells) == 2 and metric in compared
+        difference = _difference(metric, cells, n, logged) if is_compared else None
         yield Comparison(
             spec=spec,
             variant=first.variant,
@@ -343,7 +325,7 @@ def _rows(
                 n,
                 first.documents,
                 clusters=len(np.unique(samples[0].clusters)) if samples else None,
-                splits=max(len(result.splits) for result in results),
+                splits=max(len(result.log.splits) for result in results),
             ),
             arms=cells,
             as_is=as_is,
@@ -351,6 +333,24 @@ def _rows(
             differs=differs,
             signature=first.signature,
         )
+
+
+def _difference(metric: str, cells: Sequence[Cell], n: int, logged: AllLogged) -> Estimate | None:
+    """Return the first of two cells less the second, before it is tested; None without values."""
+    one, other = cells
+    if not (one.values and other.values):
+        return None
+    difference = estimate(logged, metric, one.runs, other.runs)
+    notes = [] if one.seeds == other.seeds else [_UNPAIRED]
+    if (one.seeds or other.seeds) and 1 in {len(one.values), len(other.values)}:
+        notes.append(_ONE_SEED)
+    if difference is None:
+        value = statistics.fmean(one.values) - statistics.fmean(other.values)
+        score = one.runs[0].spec.scores[metric]
+        difference = Estimate(value, _over_seeds(score, one.values, other.values))
+    elif (judged := difference.n or 0) < n:
+        notes.append(f"on the {judged:,} of {n:,} samples that every run has a verdict on")
+    return replace(difference, notes=(*difference.notes, *notes))
 
 
 def _command(example: Run, arm: str, tasks: Container[str]) -> str:
@@ -361,9 +361,10 @@ def _command(example: Run, arm: str, tasks: Container[str]) -> str:
     spec = example.spec
     if example.adapter or not spec.sets.in_context:
         return f"python -m training train CONFIG data.arm={arm}"
-    task = spec.task_name(arm)
-    if shown := example.asked.shown_arm:
-        task = example.task.replace(f"_icl_{shown}", f"_icl_{arm}")
+    asked, task = example.asked, spec.task_name(arm)
+    if asked.shown_arm:
+        is_ours = asked.task == spec.task_name(asked.shown_arm, asked.decoding)
+        task = spec.task_name(arm, asked.decoding) if is_ours else asked.task
     return "" if task in tasks else f"spor eval --tasks {task}"
 
 
@@ -375,7 +376,7 @@ def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) 
         return Cell(reason=f"no result of {name}", command=command)
     if not scored:
         first = runs.used[0]
-        return Cell(reason=_NOT_POOLED if first.splits else f"no {metric} in {first.file.name}")
+        return Cell(reason=_NOT_POOLED if first.log.splits else f"no {metric} in {first.file.name}")
     counts: list[int] = []
     if metric in scored[0].spec.breakdown:
         columns = (logged[run.id].columns.get(metric) for run in scored if run.id in logged)
@@ -393,7 +394,7 @@ def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) 
 def _notes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[str]:
     """Yield what a reader must know about the results of a cell."""
     for result in results:
-        yield from result.notes
+        yield from result.log.notes
     for package in sorted({name for result in results for name in result.log.versions}):
         versions = sorted({result.log.versions.get(package, "none") for result in results})
         if len(versions) > 1:
@@ -452,3 +453,72 @@ def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, 
         for number in numbers:
             differing[number] = replace(differing[number], detectable=smallest)
     return tuple(replace(row, difference=differing.get(n)) for n, row in enumerate(rows))
+
+
+# --- Two runs of a test ---------------------------------------------------------------------------
+
+SIDES = ("before", "after")
+
+
+def side_by_side(
+    runs: tuple[Run, Run], pairs: Sequence[tuple[Record, Record]], metrics: Sequence[str]
+) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
+    """Return the rows of a first and a second run, and the problems with their scores.
+
+    The ``pairs`` are the samples that both have. Each score, and its number of samples, is of those
+    that are scored in both. The runs may differ in everything but the test.
+    """
+    first, by_side = runs[0], [*zip(*pairs, strict=True)]
+    columns: list[dict[str, Column]] = [{}, {}]
+    for metric in metrics:
+        totals = first.spec.totals(metric)
+        own = [Column.of([each.scores.get(metric) for each in side], totals) for side in by_side]
+        both = own[0].scored & own[1].scored
+        for of_side, column in zip(columns, own, strict=True):
+            if both.any():
+                of_side[metric] = Column(np.where(both[:, None], column.statistics, np.nan), totals)
+    spec = replace(first.spec, arms=SIDES[::-1], gaps=())  # the first arm less the second
+    ids = [record.sample.id for record, _ in pairs]
+    keys = [record.sample.cluster for record, _ in pairs]
+    logged = resampled(
+        {
+            run.id: Logged.of(spec, ids, keys, of_side)
+            for run, of_side in zip(runs, columns, strict=True)
+        }
+    )
+    problems = []
+    for run, of_side in zip(runs, columns, strict=True):
+        scores = {metric: column.value for metric, column in of_side.items()}
+        if what := _off_scale(spec, scores):
+            problems.append(Problem("schema", f"{run.file}: {run.task}", what))
+    rows = []
+    for metric in () if problems else metrics:
+        cells, found = (Cell(reason=NO_VERDICT),) * len(SIDES), None
+        if metric in columns[0]:
+            before, after = (
+                Cell(
+                    values=(of_side[metric].value,),
+                    runs=(run,),
+                    interval=interval(logged, metric, [run]),
+                    notes=(*dict.fromkeys(_notes([run], metric, logged)),),
+                )
+                for run, of_side in zip(runs, columns, strict=True)
+            )
+            cells = after, before
+            found = _difference(metric, cells, len(pairs), logged)
+        n, clusters = (found.n or 0, found.clusters) if found else (0, None)
+        whole = first.documents if len(pairs) < (first.documents or 0) else None
+        rows.append(
+            Comparison(
+                spec=spec,
+                variant=first.variant,
+                task=first.comparison,
+                model=" → ".join(dict.fromkeys(run.model for run in runs)),
+                metric=metric,
+                size=Size(n, whole, clusters),
+                arms=cells,
+                difference=found,
+                signature=first.signature,
+            )
+        )
+    return _tested(rows, logged), tuple(problems)

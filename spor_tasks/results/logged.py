@@ -92,7 +92,7 @@ def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
             )
             what = f"{told.what}: there is no interval or test for these samples"
             problems.append(Problem("samples", told.where or str(run.file), what))
-    return resampled(found), tuple(problems)
+    return found, tuple(problems)
 
 
 def _read(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:

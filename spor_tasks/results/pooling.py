@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from spor_tasks.results.logged import AllLogged, Logged, resampled
+from spor_tasks.results.logged import AllLogged, Logged
 from spor_tasks.results.runs import Problem, Run, RunKey
 
 # Facts in which the splits of a protocol differ.
@@ -52,7 +52,7 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
         wholes = [run for run in of_protocol if run.spec.sets.part is None]
         runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
         of_runs |= {run.id: logged[run.id] for run in wholes if run.id in logged}
-    return runs, resampled(of_runs), problems
+    return runs, of_runs, problems
 
 
 def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
@@ -99,16 +99,12 @@ def _joined(
     run = replace(
         first,
         key=f"{first.key}, {len(parts)} splits",
-        asked=first.asked._replace(
-            comparison=first.comparison.replace(f" {first.spec.sets.part_title}", "")
-        ),
+        asked=first.asked._replace(split=None),
         spec=spec,
         scores={metric: score for metric, score in scores.items() if not math.isnan(score)},
-        log=replace(first.log, stderrs={}),
+        log=replace(first.log, stderrs={}, splits=tuple(parts), notes=tuple(notes)),
         n=sum(result.n for result in parts.values()),
         documents=sum(result.documents or result.n for result in parts.values()),
         signature=_shared(first),
-        splits=tuple(parts),
-        notes=(*first.notes, *notes),
     )
     return run, whole

@@ -39,13 +39,21 @@ class Asked(NamedTuple):
     """How a run was asked."""
 
     task: str
-    comparison: str
-    """The task without the shown arm, in which the tasks of a comparison differ, and with the
-    number of demonstrations, if any."""
+    base: str
+    """The task without the shown arm, in which the tasks of a comparison differ."""
     variant: str
     """The way of the task, such as ``beam5`` or ``icl k=3``."""
     shown_arm: str | None
     """The arm of the demonstrations, None without any."""
+    split: str | None = None
+    number: str | None = None
+    """That of demonstrations, if any, as ``k=3``."""
+    decoding: str | None = None
+
+    @property
+    def comparison(self) -> str:
+        """The tasks that it is compared with, with their split and number of demonstrations."""
+        return " ".join(filter(None, [self.base, self.split, self.number]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,10 @@ class Log:
     """lm-eval's standard errors of the scores, over samples."""
     baseline: str | None = None
     """The baseline that wrote the outputs, which no model did."""
+    splits: tuple[str, ...] = ()
+    """The splits whose samples were pooled into one run."""
+    notes: tuple[str, ...] = ()
+    """The things that a reader must know of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +105,6 @@ class Run:
     not runs of one system."""
     documents: int | None = None
     """The samples that the task has."""
-    splits: tuple[str, ...] = ()
-    """The splits whose samples were pooled into one run."""
-    notes: tuple[str, ...] = ()
-    """The things that a reader must know of that."""
     log: Log = Log()
 
     @property
@@ -111,7 +119,7 @@ class Run:
 
     @property
     def comparison(self) -> str:
-        """The name of the tasks that it is compared with."""
+        """The tasks that it is compared with, with their split and number of demonstrations."""
         return self.asked.comparison
 
     @property
@@ -273,23 +281,24 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     adapter = facts.adapter if facts.adapter and facts.adapter.arm else None
     if adapter and adapter.adapter_sha256 and adapter.seed is None:
         raise ResultError(f"configs.{key}.metadata.spor: an adapter without a seed")
-    shown_arm = facts.prompt.arm if config.num_fewshot else None
-    comparison, variant = _comparison_and_variant(name, spec, config)
+    asked = _asked(name, spec, config)
     date = content.get("date")
     scores, stderrs = _scores(task.results, spec)
     name_of_model = model_name(model, content["configs"][key]["metadata"], facts.adapter)
     return Run(
         file=file,
         key=key,
-        asked=Asked(name, comparison, variant, shown_arm),
+        asked=asked,
         spec=spec,
         model=name_of_model,
         adapter=adapter,
         scores=scores,
         n=counts.effective,
         signature={
-            "task": comparison,
-            **signatures.signature(config, model, content, shown_arm, is_tuned=adapter is not None),
+            "task": asked.comparison,
+            **signatures.signature(
+                config, model, content, asked.shown_arm, is_tuned=adapter is not None
+            ),
             "n": str(counts.effective),
             # Without a limit it has no effect.
             "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
@@ -312,18 +321,21 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
     )
 
 
-def _comparison_and_variant(task: str, spec: Declared, config: Config) -> tuple[str, str]:
-    """Return the task without the arm that it shows, and how it asks.
-
-    The name of a task that a user renamed stands for how it asks.
-    """
-    arm, decoding = config.metadata.icl_arm, config.metadata.decoding
+def _asked(task: str, spec: Declared, config: Config) -> Asked:
+    """Return how a task asks; the name of one that a user renamed stands for that."""
+    arm, decoding = config.metadata.icl_arm or None, config.metadata.decoding or None
     number = f"k={config.num_fewshot}" if config.num_fewshot else None
     split = spec.sets.part_title if spec.sets.split else None
-    comparison = " ".join(filter(None, [task.replace(f"_icl_{arm}", "_icl"), split, number]))
-    if task in {spec.task_name(arm or None, decoding), spec.task_name(decoding=decoding)}:
-        return comparison, " ".join(filter(None, [arm and "icl", decoding, number]))
-    return comparison, comparison
+    plain, way = spec.task_name(decoding=decoding), list[str | None]()
+    if task not in {spec.task_name(arm, decoding), plain}:
+        base = task.replace(f"_icl_{arm}", "_icl")  # a user may name arms as we do
+        way = [base, split, number]
+    else:
+        base = plain if task == plain else "_".join(filter(None, [spec.task, "icl", decoding]))
+        way = [arm and "icl", decoding, number]
+    shown_arm = config.metadata.spor.prompt.arm if config.num_fewshot else None
+    variant = " ".join(filter(None, way))
+    return Asked(task, base, variant, shown_arm, split, number, decoding)
 
 
 def _scores(

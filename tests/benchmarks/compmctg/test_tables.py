@@ -18,7 +18,7 @@ from spor_tasks.report.plots import draw
 from spor_tasks.report.published import published_rows
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.facts import Adapter, Declared
-from spor_tasks.results.logged import Logged, resampled
+from spor_tasks.results.logged import Logged
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.runs import Asked, Run
 from tests.support import attribute_runs, golden
@@ -58,7 +58,7 @@ def run(spec, scores, *, model="base", seed=0, n=10):
     result = Run(
         file=Path(f"{model} {spec.task} {spec.sets.part} {seed}"),
         key=str(len(LOGGED)),
-        asked=Asked(spec.task, f"{spec.task} {spec.sets.part_title or ''}".strip(), "", None),
+        asked=Asked(spec.task, spec.task, "", None, spec.sets.part_title),
         spec=Declared.of(spec),
         model=model,
         adapter=None if seed is None else changed(Adapter.of("train", sha256="a" * 64), seed=seed),
@@ -185,7 +185,7 @@ def test_tables_are_the_golden_ones(tmp_path):
 
 def test_both_halves_of_a_protocol_are_drawn_with_the_gap_of_their_means():
     runs = [run(spec, halves(80 + number, 60 - number)) for number, spec in enumerate(YELP)]
-    rows, _ = comparisons(runs, resampled(logged_of(runs)))
+    rows, _ = comparisons(runs, logged_of(runs))
     original = together(run(specs("yelp", "original")[0], {"mctg_acc": 80.0}))
     assert "halves" not in {plot.name for plot in draw(original, ())}
     (found,) = (plot for plot in draw(rows, ()) if plot.name == "halves")
