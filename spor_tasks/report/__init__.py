@@ -65,10 +65,7 @@ def write(
         files = {PAGE: shown, **pictures, **document.files("report")}
         return document, files, plots.FILES - pictures.keys()
 
-    document, files, outdated = made_of(paths, make, merge_by)
-    if out is not None:
-        save(out, files, outdated)
-    return document
+    return _saved(out, *made_of(paths, make, merge_by))
 
 
 def write_leaderboard(
@@ -96,7 +93,12 @@ def write_leaderboard(
         document = leaderboard.document(replace(board, problems=problems))
         return document, {**exported.files, **document.files("leaderboard")}, exported.outdated
 
-    document, files, outdated = made_of(paths, make, merge_by)
+    return _saved(out, *made_of(paths, make, merge_by))
+
+
+def _saved(
+    out: Path | None, document: Document, files: Mapping[str, str], outdated: Iterable[str]
+) -> Document:
     if out is not None:
         save(out, files, outdated)
     return document

@@ -15,7 +15,7 @@ from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.logged import read as read_logged
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.runs import Collected, Problem, Run
+from spor_tasks.results.runs import Collected, Problem, Run, RunKey
 from spor_tasks.results.samples import SampleFile, find, orphans
 
 T = TypeVar("T")
@@ -75,16 +75,14 @@ def made_of(paths: Iterable[Path], make: Callable[[Report], T], merge_by: Iterab
         return make(_report(collected, sources, facts))
     except Exception as error:
         told = isinstance(error, SporError)  # another may be that one result alone is too little
-        alone = {run.id: own for run in collected.runs if (own := fault(run))}
-        faults = {
-            key: own
-            for key, own in alone.items()
-            if (str(own) == str(error) if told else not isinstance(own, SporError))
-        }
+        faults: dict[RunKey, Exception] = {}
+        for run in collected.runs:
+            alone = fault(run)
+            if alone and (str(alone) == str(error) if told else not isinstance(alone, SporError)):
+                faults[run.id] = alone
         for run in () if faults or told else collected.runs:  # one that makes another fail
-            if not fault(*(each for each in collected.runs if each is not run)):
+            if not faults and not fault(*(each for each in collected.runs if each is not run)):
                 faults[run.id] = error
-                break
         if not faults or (told and len(faults) == len(collected.runs)):
             raise
         problems = [
@@ -130,15 +128,16 @@ def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: no other results are left.
     """
-    results, problems = [], []
-    for result in collected.runs:
-        if why := contradiction(result):
-            problems.append(Problem("test", f"{result.file}: {result.task}", why))
-        else:
-            results.append(result)
-    if not results:
+    whys = {run.id: contradiction(run) for run in collected.runs}
+    problems = [
+        Problem("test", f"{run.file}: {run.task}", why)
+        for run in collected.runs
+        if (why := whys[run.id])
+    ]
+    sound = tuple(run for run in collected.runs if not whys[run.id])
+    if not sound:
         raise _no_results(paths, problems)
-    return Collected(tuple(results), (*collected.problems, *problems))
+    return Collected(sound, (*collected.problems, *problems))
 
 
 def _no_results(paths: Iterable[Path], problems: Iterable[Problem]) -> ResultError:

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,7 +20,7 @@ from spor_tasks.core.files import writing
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.together import replace_files
 from spor_tasks.core.visible import visible
-from spor_tasks.report.grid import Content, Grid, Line
+from spor_tasks.report.grid import Grid, Line, Number
 from spor_tasks.results.runs import Problem
 
 SCHEMA = 2
@@ -89,7 +89,8 @@ def plain_text(document: Document) -> str:
     blocks = []
     for grid in document.grids:
         lines = [grid.header, *(line for _, of_section in grid.sections for line in of_section)]
-        rows = iter(columns((map(_plain_cell, line) for line in lines), gap="  ").split("\n"))
+        cells = (_cells(line, visible, _plain_number) for line in lines)
+        rows = iter(columns(cells, gap="  ").split("\n"))
         caption = f" ({grid.caption})" if grid.caption else ""
         text = [visible(grid.title + caption), next(rows)]
         for title, of_section in grid.sections:
@@ -106,12 +107,18 @@ def plain_text(document: Document) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _plain_cell(content: Content) -> str:
-    if isinstance(content, str):
-        return visible(content)
-    interval = f" [{content.interval}]" if content.interval else ""
-    notes = "".join(f"[{letter}]" for letter in content.notes)
-    return f"{content.value}{content.mark}{interval}{' ' if content.value and notes else ''}{notes}"
+def _cells(
+    line: Line, text: Callable[[str], str], number: Callable[[Number], str]
+) -> tuple[str, ...]:
+    """Return a line in a format, by how this writes a text and a number."""
+    return tuple(text(each) if isinstance(each, str) else number(each) for each in line)
+
+
+def _plain_number(number: Number) -> str:
+    value, interval, mark, letters = number
+    notes = "".join(f"[{letter}]" for letter in letters)
+    around = f" [{interval}]" if interval else ""
+    return f"{value}{mark}{around}{' ' if value and notes else ''}{notes}"
 
 
 # --- Markdown ------------------------------------------------------------------------------------
@@ -144,15 +151,14 @@ def markdown(document: Document) -> str:
 
 
 def _markdown_row(line: Line) -> str:
-    cells = []
-    for content in line:
-        if isinstance(content, str):
-            cells.append(markdown_text(content))
-            continue
-        interval = rf" \[{content.interval}\]" if content.interval else ""
-        notes = "".join(rf" \[{letter}\]" for letter in content.notes)
-        cells.append(f"{content.value}{content.mark}{interval}{notes}".lstrip())
-    return "|" + "".join(f" {cell} |" for cell in cells)
+    return f"| {' | '.join(_cells(line, markdown_text, _markdown_number))} |"
+
+
+def _markdown_number(number: Number) -> str:
+    value, interval, mark, letters = number
+    around = rf" \[{interval}\]" if interval else ""
+    notes = "".join(rf" \[{letter}\]" for letter in letters)
+    return f"{value}{mark}{around}{notes}".lstrip()
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -189,18 +195,15 @@ def latex(document: Document) -> str:
 
 
 def _latex_row(line: Line) -> str:
-    cells = []
-    for content in line:
-        if isinstance(content, str):
-            cells.append(latex_text(content))
-            continue
-        is_signed = content.value.startswith(("+", "-"))
-        value = f"${content.value}$" if is_signed else content.value
-        interval = rf" {{\scriptsize $[{content.interval}]$}}" if content.interval else ""
-        notes = ",".join(content.notes)
-        raised = rf"\textsuperscript{{{notes}}}" if notes else ""
-        cells.append(f"{value}{latex_text(content.mark)}{interval}{raised}")
-    return " & ".join(cells) + r" \\"
+    return " & ".join(_cells(line, latex_text, _latex_number)) + r" \\"
+
+
+def _latex_number(number: Number) -> str:
+    value, interval, mark, letters = number
+    value = f"${value}$" if value.startswith(("+", "-")) else value
+    around = rf" {{\scriptsize $[{interval}]$}}" if interval else ""
+    raised = rf"\textsuperscript{{{','.join(letters)}}}" if letters else ""
+    return f"{value}{latex_text(mark)}{around}{raised}"
 
 
 # --- Data ----------------------------------------------------------------------------------------
