@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,13 @@ class DeclaredSets:
     introduction: str = ""
     groups: Mapping[str, str]
     legends: Mapping[str, str] = {}
-    specs: tuple[TaskSpec, ...]
     files: Repository | Archive | None = None
     reads_files: bool = False
+
+    @cached_property
+    def specs(self) -> tuple[TaskSpec, ...]:
+        """The shipped sets: those of `sets.toml`, if no other ones are given."""
+        return tuple(specs(self.name))
 
     def __init__(self) -> None:
         """Take what `sets.toml` says, if it has the benchmark; without aspects it is its own."""

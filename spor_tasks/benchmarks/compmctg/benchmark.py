@@ -1,6 +1,7 @@
 """CompMCTG: its tasks, the splits that answers are read under, and its tables."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
@@ -20,9 +21,13 @@ class CompMCTG(DeclaredSets):
     """The registered benchmark ``compmctg``."""
 
     name = sets.BENCHMARK
-    specs = tuple(sets.tasks())
     files = sources.COMPMCTG
     reads_files = True
+
+    @cached_property
+    def specs(self) -> tuple[TaskSpec, ...]:
+        """The shipped sets, of whole tasks."""
+        return tuple(sets.tasks())
 
     def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
         """Return the declaration of the sets of a task, or of a split of it; no file is read.

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import cast
 
-from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
@@ -23,7 +22,6 @@ class LogicNLG(DeclaredSets):
     """The registered benchmark ``logicnlg``."""
 
     name = "logicnlg"
-    specs = tuple(declared.specs(name))
     files = sources.LOGICNLG
 
     def read(self, spec: TaskSpec) -> Sets:

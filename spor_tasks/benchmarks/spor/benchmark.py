@@ -1,6 +1,7 @@
 """SPOR: its sets, shipped and of corpora of one's own, and its tables."""
 
 from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from spor_tasks.aspects import build
@@ -18,8 +19,12 @@ class Spor(DeclaredSets):
     """The registered benchmark ``spor``."""
 
     name = "spor"
-    specs = tuple(twins.with_twins(declared.specs(name)))
     files = sources.SPOR
+
+    @cached_property
+    def specs(self) -> tuple[TaskSpec, ...]:
+        """The shipped sets, with those of twins."""
+        return tuple(twins.with_twins(declared.specs(self.name)))
 
     def find(self, aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:
         """Return the declaration of sets, shipped or of a corpus of one's own.

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
-from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
@@ -22,7 +21,6 @@ class ToTTo(DeclaredSets):
     """The registered benchmark ``totto``."""
 
     name = "totto"
-    specs = tuple(declared.specs(name))
     files = sources.TOTTO
 
     def read(self, spec: TaskSpec) -> Sets:
