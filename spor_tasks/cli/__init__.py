@@ -1,6 +1,6 @@
-"""The command `spor`: one module per command, which is imported when the command runs.
+"""The command `spor`: one module per command, each with its arguments and what it prints.
 
-`options.toml` declares the commands and their arguments, so that `spor --help` answers at once.
+Nothing slow is imported before a command runs, so that `spor --help` answers at once.
 """
 
 import argparse
@@ -8,14 +8,27 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
-from pkgutil import resolve_name
+from typing import Any
 
 from spor_tasks import __version__
-from spor_tasks.cli.arguments import INTERRUPTED, OF_LM_EVAL, add_commands
+from spor_tasks.cli import baseline, data, evaluate, push, report, score, show, tasks
+from spor_tasks.cli.arguments import INTERRUPTED
 from spor_tasks.cli.following import QUIET
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.terminal import Parser, guarded
+
+COMMANDS = {
+    "eval": evaluate,
+    "tasks": tasks,
+    "data": data,
+    "score": score,
+    "baseline": baseline,
+    "show": show,
+    "report": report,
+    "push": push,
+}
+"""The module of each command: its ``HELP``, its arguments, and what runs it."""
 
 _BAD_INPUT = 2
 _CUT = 141  # 128 + SIGPIPE
@@ -35,14 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         top = parser(words)
         options, rest = top.parse_known_args(words)
         QUIET.set(options.quiet)
-        run = resolve_name(options.run)
-        if options.run == OF_LM_EVAL:  # the rest is for lm-eval's own parser
-            status = run(rest)
+        if options.run is evaluate.run:  # the rest is for lm-eval's own parser
+            status = evaluate.run(rest)
         else:
             if rest:
                 top.error(f"unrecognized arguments: {' '.join(rest)}")
             with not_ended():
-                status = run(options) or 0
+                status = options.run(options) or 0
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
     except SporError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -58,6 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+class _Command(Parser):
+    """The parser of a command, which takes `--quiet` too: it may stand anywhere."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # without a default, which would undo `spor --quiet COMMAND`
+        self.add_argument(
+            "--quiet", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
+
+
 def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of all commands; with words, with the arguments of those named alone."""
     top = Parser(
@@ -66,7 +89,12 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"spor {__version__}")
     top.add_argument("--quiet", action="store_true", help="print no next command")
-    add_commands(top, words)
+    commands = top.add_subparsers(required=True, metavar="COMMAND", parser_class=_Command)
+    for name, command in COMMANDS.items():
+        # lm-eval's own parser prints the help of `spor eval`
+        child = commands.add_parser(name, help=command.HELP, add_help=command is not evaluate)
+        if words is None or name in words:
+            command.add_arguments(child)
     return top
 
 

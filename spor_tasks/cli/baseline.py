@@ -1,13 +1,41 @@
 """`spor baseline`: what systems without a model write, and what they score."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spor_tasks.cli.arguments import positive
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from spor_tasks.results.runs import Run
+
+
+HELP = "run and score baselines that need no model"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    from spor_tasks.models.baselines import BASELINES
+
+    parser.add_argument("name", choices=BASELINES, metavar="NAME", help="one of %(choices)s")
+    parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"
+    )
+    parser.add_argument(
+        "--results", type=Path, metavar="DIR", help="write result files that `spor report` reads"
+    )
+    parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="score against all references but the first, as `reference` is",
+    )
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help="only the first N samples of each task"
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

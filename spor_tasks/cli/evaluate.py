@@ -18,6 +18,8 @@ from spor_tasks.core.visible import visible
 if TYPE_CHECKING:
     from lm_eval.config.evaluate_config import EvaluatorConfig
 
+HELP = "evaluate a model, or several with --models; takes all options of lm-eval"
+
 _LM_EVAL_ONLY = (
     "include_path",
     "use_cache",
@@ -60,6 +62,11 @@ _OWN = """\
 Its types of models, for --model: spor-hf (transformers; alone searches with beams) and spor-vllm.
 Its settings, for --metadata: prompt_style, fewshot_arm, split, held_out_reference,
 limit_evenly, allow_split_mismatch, and facts_model, nli_model or bleurt_model with a classifier."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add no argument: lm-eval's own parser reads them."""
+    parser.set_defaults(run=run)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,9 +1,40 @@
 """`spor push`: publish results, their samples and a report on the Hub."""
 
 import argparse
+from pathlib import Path
 
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.terminal import columns
+
+HELP = "publish results, their samples and a report on the Hub"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "results", nargs="+", type=Path, metavar="RESULTS", help="result files, or folders of them"
+    )
+    parser.add_argument(
+        "--to", required=True, metavar="OWNER/NAME", help="the repository on the Hub"
+    )
+    parser.add_argument(
+        "--type",
+        choices=("dataset", "space"),
+        default="dataset",
+        help="its type (default: dataset); a static Space shows the page",
+    )
+    parser.add_argument(
+        "--create",
+        choices=("private", "public"),
+        help="create the repository if it does not exist: for yourself, or for everybody to see",
+    )
+    parser.add_argument(
+        "--pr", action="store_true", help="open a pull request, for a repository of others"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be sent, and send nothing"
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -1,11 +1,71 @@
 """`spor report`: compare the arms in lm-eval's result files."""
 
 import argparse
+from pathlib import Path
 
-from spor_tasks.cli.arguments import VIOLATED
+from spor_tasks.cli.arguments import VIOLATED, positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
+
+HELP = "compare the arms in lm-eval's result files"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "results", nargs="*", type=Path, metavar="RESULTS", help="result files, or folders of them"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="also write the report here: a page with samples, Markdown, LaTeX, CSV and JSON",
+    )
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--leaderboard",
+        action="store_true",
+        help="instead rank the systems, and write files for the Hub and for Every Eval Ever",
+    )
+    instead.add_argument(
+        "--diff",
+        nargs="*",
+        type=Path,
+        metavar="RESULTS",
+        help="instead show which samples changed between two runs, as in `BEFORE --diff AFTER`",
+    )
+    parser.add_argument(
+        "--most",
+        type=positive,
+        default=10,
+        metavar="N",
+        help="with --diff: changed samples to show per task, 10",
+    )
+    parser.add_argument(
+        "--merge-by",
+        type=lambda text: tuple(fact for fact in text.split(",") if fact),
+        default=(),
+        metavar="FACT,…",
+        help="put results that differ only in these facts, such as dtype or backend, into one row "
+        "that says so",
+    )
+    published = parser.add_argument_group("with --leaderboard and --out, for public leaderboards")
+    published.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="MODEL=OWNER/NAME",
+        help="what a model of the results is called on the Hub; may be repeated",
+    )
+    published.add_argument(
+        "--dataset",
+        metavar="OWNER/NAME",
+        help="the benchmark's dataset on the Hub, spor-tasks/spor",
+    )
+    published.add_argument("--organization", metavar="NAME", help="who evaluated the models")
+    published.add_argument("--source", metavar="URL", help="where the results can be looked up")
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

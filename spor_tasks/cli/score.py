@@ -6,18 +6,118 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spor_tasks.cli.arguments import positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.registry import Kind, registry
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
+from spor_tasks.text import filters
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.score import Result
 
+HELP = "score a file of outputs, without lm-eval"
+
+_INTRODUCTION = """\
+Score a file of outputs, without lm-eval, as in
+
+  spor score FILE --metric parent --corpus webnlg --interval
+
+FILE is JSON Lines or a JSON list, plain or gzipped, or `-` for standard input. Each line is a
+sample in the published fields with its `output`:
+
+  {"data": [["Ada", "born in", "Low"]], "texts": ["Ada was born in Low."], "output": "Low is hers."}
+
+`spor baseline copy-input TASK --out FILE` writes such lines, with outputs to replace. A file
+samples_*.jsonl of lm-eval's --log_samples is read as well. The metric order reads `output_1` and
+`output_2`; a sample with a `twin` has twice as many. Some corpora read other forms too:
+
+  logicnlg                a .json file of the published format
+  totto                   a .txt file, a sentence a line, or rows with `output` alone, for the
+                          samples of --references
+  fyelp amazon yelp       lines with a `text` and a value for each aspect
+  mixture compmctg_mini
+
+`spor tasks list` names the tasks of each corpus, and `spor tasks show TASK` the metrics of one."""
+
 _MODELS = ("model", "label", "device", "batch_size", "classifiers", "ppl_model")
 """The options of the models that some metrics need."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.description = _INTRODUCTION
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("file", type=Path, metavar="FILE", help="the outputs, as above")
+    kinds: tuple[Kind, ...] = ("metric", "corpus")
+    for kind in kinds:
+        parser.add_argument(
+            f"--{kind}",
+            required=True,
+            choices=registry().names(kind),
+            metavar=kind.upper(),
+            help="one of %(choices)s",
+        )
+    parser.add_argument(
+        "--references",
+        type=Path,
+        metavar="EXAMPLES",
+        help="of totto: the samples, in the corpus's own format, to which the lines of FILE are "
+        "the outputs (default: what is scored of the corpus). Of fyelp, amazon, yelp, mixture and "
+        "compmctg_mini: a row of `unseen.jsonl`, which says what training left out",
+    )
+    parser.add_argument(
+        "--filter",
+        type=lambda text: () if text == "none" else tuple(text.split(",")),
+        metavar="NAME,…",
+        help="what to cut from each output before it is scored, in this order: "
+        f"{', '.join(filters.FILTERS)} (default: {filters.DEFAULT[0]}, as in the tasks, and "
+        "none of CompMCTG); `none` scores the whole output",
+    )
+    parser.add_argument(
+        "--per-sample", type=Path, metavar="OUT", help="write each row with its scores to this file"
+    )
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="FILE2",
+        help="another system's outputs, for paired significance tests",
+    )
+    parser.add_argument("--interval", action="store_true", help="add 95 %% intervals")
+    parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
+    _add_models(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the models that some metrics need."""
+    judges = parser.add_argument_group(
+        "models as judges", "what judges a text in the metrics facts, nli_acc, bleurt and mctg_ppl"
+    )
+    judges.add_argument(
+        "--model", metavar="PATH_OR_NAME", help="its folder, or its name on the hub"
+    )
+    judges.add_argument(
+        "--label", help="its class that means yes, if the checkpoint does not name it"
+    )
+    judges.add_argument(
+        "--device", help="its device (default: a GPU if there is one, else the CPU)"
+    )
+    judges.add_argument("--batch-size", type=positive, metavar="N", help="its batch size, 32")
+    judges.add_argument(
+        "--classifiers",
+        metavar="FOLDER",
+        help="metric compmctg: has a folder with a classifier for each aspect",
+    )
+    judges.add_argument(
+        "--ppl-model",
+        metavar="PATH_OR_NAME",
+        help="metric compmctg: a causal model, for perplexity too",
+    )
 
 
 def run(options: argparse.Namespace) -> None:

@@ -4,8 +4,11 @@ import argparse
 import sys
 import textwrap
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.cli.arguments import add_building
 from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, MissingError
 from spor_tasks.core.terminal import columns, facts
@@ -18,6 +21,62 @@ if TYPE_CHECKING:
 
 
 _MODEL = ("--model", "hf", "--model_args", "pretrained=MODEL")
+
+HELP = "list the tasks, and make them known to lm-eval"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verbs of the command, with their arguments."""
+    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+    path = verbs.add_parser("path", help="print the folder to give as lm-eval's --include_path")
+    path.set_defaults(run=print_path)
+    listing = verbs.add_parser("list", help="list the tasks of each corpus, and their tags")
+    listing.add_argument("--all", action="store_true", help="every task, with what it is")
+    listing.set_defaults(run=print_list)
+    show = verbs.add_parser(
+        "show", help="print what a task asks, its scores, arms and data, and its first prompt"
+    )
+    show.add_argument("task", metavar="TASK", help="the name of a task; of a tag, its tasks follow")
+    show.set_defaults(run=print_task)
+    register = verbs.add_parser(
+        "register", help="register the tasks in the installed lm-eval; safe to repeat"
+    )
+    register.add_argument("--remove", action="store_true", help="remove the registered tasks")
+    register.set_defaults(run=run_register)
+    make = verbs.add_parser("make", help="write task files for a corpus of your own")
+    make.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="your corpus, JSON Lines or a JSON list; or aspects and their values, a YAML file",
+    )
+    make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
+    make.add_argument(
+        "--aspect",
+        action="append",
+        choices=ARMS,
+        default=[],
+        help="only this aspect; may be repeated (default: every aspect that the corpus allows)",
+    )
+    add_building(make)
+    make.add_argument(
+        "--sets",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="DIR",
+        help="take these sets, which `spor data build` wrote from FILE; may be repeated",
+    )
+    make.add_argument(
+        "--instruction",
+        metavar="TEXT",
+        help="what prompt_style=instruction asks for, such as a text in another language than "
+        "English",
+    )
+    make.add_argument(
+        "--overwrite", action="store_true", help="replace an existing folder of tasks"
+    )
+    make.set_defaults(run=run_make)
 
 
 def run_make(options: argparse.Namespace) -> None:
@@ -92,12 +151,7 @@ def print_list(options: argparse.Namespace) -> None:
     print("Names of tasks, in which `…` stands for the corpus, as in spor_systematicity_webnlg.\n")
     for benchmark in named.benchmarks():
         print(columns(_names(benchmark.sets()), gap="  "), end="\n\n")
-    shown: dict[str, set[str | None]] = defaultdict(set)
-    for file in files:
-        for tag in file.tags:
-            shown[tag].add(file.sets.icl_arm)
-    # without those for the demonstrations of one arm
-    tags = sorted(tag for tag, arms in shown.items() if None in arms or len(arms) > 1)
+    tags = sorted({tag for file in files for tag in file.tags if "_icl_" not in tag})
     print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
     print("`spor tasks list --all` names every task.")
     then("spor", "tasks", "show", "spor_systematicity_mini")

@@ -4,9 +4,11 @@ import argparse
 import dataclasses
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spor_tasks.cli.arguments import INTERRUPTED
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.cli.arguments import INTERRUPTED, add_building, positive
 from spor_tasks.cli.following import then
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
@@ -15,14 +17,50 @@ if TYPE_CHECKING:
     pass
 
 
+HELP = "write the sets of an aspect into a folder"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "--corpus", required=True, help="webnlg, e2e, viggo, mini, or your own JSON Lines file"
+    )
+    parser.add_argument("--aspect", choices=ARMS, required=True)
+    parser.add_argument(
+        "--part",
+        help="n2, n3 and so on, or main, cwio, performance (default: the aspect's first part)",
+    )
+    parser.add_argument("--protocol", choices=("published", "strict"))
+    add_building(parser)
+    parser.add_argument(
+        "--search",
+        action="store_true",
+        help="search strict sets of systematicity (minutes; Ctrl-C keeps the best found so far)",
+    )
+    parser.add_argument(
+        "--seconds", type=positive, metavar="N", help="end the search then, with the best found"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=positive,
+        metavar="N",
+        help="end the search after so many rounds, as the manifest of other sets says",
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder to write")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing data folder")
+    parser.add_argument("--json", action="store_true", help="print the manifest as JSON")
+    parser.set_defaults(run=run, sets=None)
+
+
 def run(options: argparse.Namespace) -> int | None:
     """Build the sets, write them, and print how large they are."""
     from spor_tasks.aspects import check, folder, references, request, search
     from spor_tasks.cli.progress import working
 
-    names = {field.name for field in dataclasses.fields(request.Request)}
-    settings = {name: value for name, value in vars(options).items() if name in names}
-    asked = request.Request(**settings | {"hide": tuple(options.hide)})
+    names = [field.name for field in dataclasses.fields(request.Request)]
+    asked = request.Request(
+        **{name: getattr(options, name) for name in names} | {"hide": tuple(options.hide)}
+    )
     with folder.new(options.out, overwrite=options.overwrite) as staging:
         with working(f"building {options.aspect}") as progress:
             answer = request.answer(asked, progress)

@@ -16,6 +16,20 @@ if TYPE_CHECKING:
     from spor_tasks.aspects.check import CheckResult
     from spor_tasks.aspects.references import ReferenceFacts
 
+HELP = "check that sets meet the requirements of their aspect"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "targets",
+        nargs="+",
+        metavar="DIR | PROTOCOL:ASPECT:CORPUS[:PART]",
+        help="a folder that `build` wrote, or a name such as published:productivity:e2e:n4",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
 
 def run(options: argparse.Namespace) -> int:
     """Check each of the sets, and print what was counted and what is violated."""

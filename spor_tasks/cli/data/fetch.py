@@ -1,9 +1,37 @@
 """`spor data fetch`: get the corpora and verify them."""
 
 import argparse
+from pathlib import Path
 
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
+
+_CORPORA = ("webnlg", "e2e", "viggo", "logicnlg", "totto", "fyelp", "amazon", "yelp", "mixture")
+
+
+HELP = "download the corpora and verify every file"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument(
+        "--corpus",
+        choices=_CORPORA,
+        default=_CORPORA[0],
+        help="the corpus to fetch, with all that its publisher has beside it: one of "
+        f"{', '.join(_CORPORA)} (default: webnlg, and e2e with it)",
+    )
+    parser.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="DIR | ZIP",
+        help="copy from this folder, or from the archive of ToTTo or CompMCTG, instead",
+    )
+    parser.add_argument(
+        "--to", dest="target", type=Path, metavar="DIR", help="where to (default: the cache folder)"
+    )
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
