@@ -19,6 +19,7 @@ from spor_tasks.models import quantization, whole
 from spor_tasks.models.checkpoints import Checkpoint
 from spor_tasks.models.hf import SporHF, swap_adapter
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
+from tests.support.families import save_family
 from tests.support.scripted import evaluate_folder
 from tests.support.soak import some
 from tests.support.tiny_bases import make_model, make_tokenizer
@@ -122,45 +123,14 @@ def test_other_forms_of_weights_are_read_too(way, form, checkpoint, tmp_path):
 
 
 FAMILIES = (
-    *(
-        "mvp",
-        "gemma",
-        "mixtral",
-        "mamba",
-        "rwkv",
-        "qwen3",
-        "phi",
-        "phi3",
-        "gpt_neox",
-        "olmo2",
-        "opt",
-    ),
-    *("bloom", "stablelm", "cohere", "granite", "glm4", "starcoder2", "marian", "mt5", "gemma2"),
-    *("gemma3_text", "deepseek_v3", "gpt_oss", "lfm2", "helium", "pegasus", "led", "umt5"),
+    "mvp gemma mixtral mamba rwkv qwen3 phi phi3 gpt_neox olmo2 opt bloom stablelm cohere granite "
+    "glm4 starcoder2 marian mt5 gemma2 gemma3_text deepseek_v3 gpt_oss lfm2 helium pegasus led umt5"
 )
-TINY = {
-    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "ffn_dim", "d_ff", "attention_size"), 32),
-    **dict.fromkeys(("intermediate_size", "moe_intermediate_size", "encoder_ffn_dim"), 32),
-    **dict.fromkeys(("num_hidden_layers", "num_layers", "encoder_layers", "decoder_layers"), 2),
-    **dict.fromkeys(("num_attention_heads", "num_heads", "num_key_value_heads"), 4),
-    **dict.fromkeys(("encoder_attention_heads", "decoder_attention_heads"), 4),
-    "vocab_size": 300,
-    "head_dim": 8,
-    "decoder_ffn_dim": 32,
-    "num_local_experts": 2,
-    "n_routed_experts": 8,
-    "pad_token_id": 0,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-}
 
 
-@pytest.mark.parametrize("family", some(FAMILIES, 4))
+@pytest.mark.parametrize("family", some(FAMILIES.split(), 4))
 def test_a_whole_checkpoint_is_taken(family, tmp_path):
-    config = transformers.AutoConfig.for_model(family, **TINY)
-    model = AUTO[config.is_encoder_decoder].from_config(config)
-    model.save_pretrained(tmp_path)
-    make_tokenizer("llama").save_pretrained(tmp_path)
+    save_family(family, tmp_path)
     if family == "mvp":  # a buffer of zeros, which old checkpoints lack
         weights = load_file(tmp_path / "model.safetensors")
         assert weights.pop("final_logits_bias").any() == False  # noqa: E712 - of torch
@@ -362,13 +332,7 @@ def test_embeddings_grow_for_tokens_that_were_added(checkpoint, tmp_path):
 @pytest.fixture(scope="module")
 def rwkv(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rwkv")
-    torch.manual_seed(0)
-    sizes = TINY | {"vocab_size": 259, "attention_hidden_size": 32}
-    model = AUTO[False].from_config(transformers.AutoConfig.for_model("rwkv", **sizes))
-    for parameter in model.parameters():
-        parameter.data.mul_(15 if parameter.dim() > 1 else 1)
-    model.save_pretrained(folder)
-    make_tokenizer("llama", merges=()).save_pretrained(folder)
+    save_family("rwkv", folder)
     return folder
 
 

@@ -210,6 +210,6 @@ def test_what_is_guarded_is_what_it_stands_for():
 
 
 def test_a_command_that_a_package_ends_fails(monkeypatch, capsys):
-    monkeypatch.setattr(cli.show, "run", lambda _: sys.exit(0))
+    monkeypatch.setattr("spor_tasks.cli.show.run", lambda _: sys.exit(0))
     assert cli.main(["show", "x", "0"]) == 2
     assert "another package ends the program: SystemExit: 0" in capsys.readouterr().err
