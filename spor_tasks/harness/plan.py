@@ -308,23 +308,22 @@ def _check_adapter(adapter: Adapter | None, pair: Sets, metadata: Metadata) -> t
     if None in digests.values():
         absent = f"a training set of {pair.facts.corpus} is not on this machine"
         return (f"{absent}, so it is not checked that {visible(name)} was trained on it",)
-    if adapter.arm_sha256 in digests.values():
-        own_names = [arm for arm, sha256 in digests.items() if sha256 == adapter.arm_sha256]
-        if adapter.arm not in own_names:
-            raise ConfigError(
-                f"the adapter says that it was trained on {adapter.arm}, but the SHA-256 of "
-                f"its training set is that of {' or '.join(own_names)}",
-                where=name,
-                remedy="Its manifest was edited. Train the adapter again.",
-            )
-    else:
-        names = " or ".join(pair.arms) or "of any of its splits"
-        of = f" of {adapter.sets.aspect} {adapter.sets.corpus}" if adapter.sets else ""
+    own_names = [arm for arm, sha256 in digests.items() if sha256 == adapter.arm_sha256]
+    if adapter.arm in own_names:
+        return ()
+    if own_names:
         raise ConfigError(
-            f"the adapter was trained on {adapter.arm}{of}, SHA-256 {adapter.arm_sha256}, "
-            f"which is not {names} here",
+            f"the adapter says that it was trained on {adapter.arm}, but the SHA-256 of "
+            f"its training set is that of {' or '.join(own_names)}",
             where=name,
-            remedy="Evaluate an adapter that was trained for this task, or allow this one with "
-            "allow_split_mismatch=true in the metadata.",
+            remedy="Its manifest was edited. Train the adapter again.",
         )
-    return ()
+    names = " or ".join(pair.arms) or "of any of its splits"
+    of = f" of {adapter.sets.aspect} {adapter.sets.corpus}" if adapter.sets else ""
+    raise ConfigError(
+        f"the adapter was trained on {adapter.arm}{of}, SHA-256 {adapter.arm_sha256}, "
+        f"which is not {names} here",
+        where=name,
+        remedy="Evaluate an adapter that was trained for this task, or allow this one with "
+        "allow_split_mismatch=true in the metadata.",
+    )

@@ -180,34 +180,26 @@ class SporTask(host.HostTask):
     ) -> object:
         """Return the context of the document's prompt, or a list of those of several prompts.
 
-        All have the same demonstrations; those before a twin are exchanged as it is.
+        All have the same demonstrations; those before a twin are exchanged as it is. Where they are
+        drawn, a draw depends only on the seed, the task and the sample. So the number of processes
+        and the samples before this one do not change a prompt.
         """
-        contexts, prompts = [], prompts_of(doc)
-        has_twin = documents.have_twins(self._plan.pair)
+        contexts, prompts, pair = [], prompts_of(doc), self._plan.pair
+        has_twin = documents.have_twins(pair)
         for number, prompt in enumerate(prompts):
             before_twin = has_twin and number >= len(prompts) // 2
             if self._chooses:
                 examples = doc[documents.BEFORE_TWIN if before_twin else "demonstrations"]
                 self.sampler, num_fewshot = FirstNSampler(examples), len(examples)
             elif num_fewshot:
-                self.sampler = self._sampler(doc["id"], before_twin=before_twin)
+                arm = cast("str", self._plan.fewshot_arm)  # check_shots has refused sets without
+                source = documents.drawn_from(pair, arm, before_twin=before_twin)
+                docs = documents.from_samples(source, self._style, self._instruction)
+                seed = f"{self._fewshot_seed} {self.config.task} {doc['id']}"
+                self.sampler = ContextSampler(docs, rnd=seed)
             view = {**doc, "prompt": prompt}
             contexts.append(super().fewshot_context(view, num_fewshot, *args, **kwargs))
         return contexts if len(contexts) > 1 else contexts[0]
-
-    def _sampler(self, sample_id: str, *, before_twin: bool) -> ContextSampler:
-        """Return lm-eval's draw of the demonstrations before a prompt.
-
-        A draw depends only on the seed, the task and the sample. So the number of processes and the
-        samples before this one do not change a prompt, and all prompts of a sample have the same
-        demonstrations.
-        """
-        pair = self._plan.pair
-        arm = cast("str", self._plan.fewshot_arm)  # check_shots has refused sets without any
-        drawn_from = documents.drawn_from(pair, arm, before_twin=before_twin)
-        seed = f"{self._fewshot_seed} {self.config.task} {sample_id}"
-        docs = documents.from_samples(drawn_from, self._style, self._instruction)
-        return ContextSampler(docs, rnd=seed)
 
     # --- Requests ---------------------------------------------------------------------------------
 

@@ -323,10 +323,7 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
     if isinstance(model.model, CodedModel) or checkpoints.coded_folder(adapter):
         return False
     tuned = isinstance(model.model, PeftModel)
-    fixed = tuned and not (
-        hasattr(model.model.base_model, "unload")
-        and whole.is_removable(model.model, model.peft, model.revision)
-    )
+    fixed = tuned and not whole.is_removable(model.model, model.peft, model.revision)
     config = getattr(model.config, "text_config", model.config)
     grown = config.vocab_size < len(model.tokenizer)
     cut = config.vocab_size > len(model.tokenizer) and not isinstance(model, SporHF)

@@ -106,8 +106,9 @@ def is_removable(tuned: PeftModel, adapter: str, revision: str | None = None) ->
     }
     brought = load_peft_weights(adapter, device="cpu", revision=revision)
     start = getattr(tuned.active_peft_config, "init_lora_weights", None)
-    is_own = isinstance(start, str)
-    return not is_own and own.isdisjoint(key.replace(".base_layer", "") for key in brought)
+    if not hasattr(tuned.base_model, "unload") or isinstance(start, str):
+        return False
+    return own.isdisjoint(key.replace(".base_layer", "") for key in brought)
 
 
 def _faulty(
