@@ -89,12 +89,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% intervals")
     parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
-    _add_models(parser)
-    parser.set_defaults(run=run)
-
-
-def _add_models(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the models that some metrics need."""
     judges = parser.add_argument_group(
         "models as judges", "what judges a text in the metrics facts, nli_acc, bleurt and mctg_ppl"
     )
@@ -118,6 +112,7 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
         metavar="PATH_OR_NAME",
         help="metric compmctg: a causal model, for perplexity too",
     )
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -125,8 +120,8 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.evaluation.score import metric, score
 
     name, more = options.metric, []
-    names = ("model", "label", "classifiers", "device", "batch_size")
-    settings = {key: value for key in names if (value := getattr(options, key)) is not None}
+    told = {key: getattr(options, key) for key in _MODELS if key != "ppl_model"}
+    settings = {key: value for key, value in told.items() if value is not None}
     if name == "compmctg":  # accuracy, if there are classifiers, beside Dist-3 and perplexity
         own = {key: settings[key] for key in ("device", "batch_size") if key in settings}
         if options.ppl_model:

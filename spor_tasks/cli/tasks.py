@@ -151,7 +151,12 @@ def print_list(options: argparse.Namespace) -> None:
     print("Names of tasks, in which `…` stands for the corpus, as in spor_systematicity_webnlg.\n")
     for benchmark in named.benchmarks():
         print(columns(_names(benchmark.sets()), gap="  "), end="\n\n")
-    tags = sorted({tag for file in files for tag in file.tags if "_icl_" not in tag})
+    shown: dict[str, set[str | None]] = defaultdict(set)
+    for file in files:
+        for tag in file.tags:
+            shown[tag].add(file.sets.icl_arm)
+    # without those for the demonstrations of one arm
+    tags = sorted(tag for tag, arms in shown.items() if None in arms or len(arms) > 1)
     print(textwrap.fill(f"Tags, each for several tasks: {', '.join(tags)}.", 100))
     print("`spor tasks list --all` names every task.")
     then("spor", "tasks", "show", "spor_systematicity_mini")
