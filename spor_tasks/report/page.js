@@ -144,14 +144,10 @@ function runBeside(run, mode) {
   return peers.find((each) => `run ${runs.indexOf(each)}` === mode);
 }
 
-function readForm() {
-  state = Object.fromEntries(new FormData(form));
-}
-
 /** Set the form as the address says, and show what it leaves. */
 function followAddress() {
   form.reset();
-  readForm();
+  state = Object.fromEntries(new FormData(form));
   const address = new URLSearchParams(location.hash.slice(1));
   for (const [name, value] of address) {
     if (name in state) form.elements[name].value = value;
@@ -163,9 +159,7 @@ function followAddress() {
 
 // --- Filters and search --------------------------------------------------------------------------
 
-function isOfKind({ faults }, kind) {
-  return !kind || (kind === FINE ? faults === 0 : (faults >> Number(kind)) & 1);
-}
+const isOfKind = ({ faults }, kind) => !kind || (kind === FINE ? faults === 0 : (faults >> Number(kind)) & 1);
 
 /** Set the rows found, and return those of all kinds of error. */
 function find() {
@@ -210,7 +204,7 @@ function buildFilters() {
 /** Apply the form, and show what it leaves. */
 async function refresh() {
   if (wordsOf($('query').value).length) await readTexts();
-  readForm();
+  state = Object.fromEntries(new FormData(form));
   const found = find();
   for (const label of $('kinds').children) {
     const kind = label.firstChild.value;
@@ -241,9 +235,7 @@ async function readTexts() {
   }
 }
 
-function hasWord({ run, place, sample }, word) {
-  return run.texts[place].includes(word) || run.test.texts[sample].includes(word);
-}
+const hasWord = ({ run, place, sample }, word) => [run.texts[place], run.test.texts[sample]].some((text) => text.includes(word));
 
 // --- The list, a page of samples at a time -------------------------------------------------------
 

@@ -58,8 +58,7 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
         if fault := fault_of(file):
             faults.append(f"{file.run.file}: {file.run.task} {fault}")
         faults += [*_secrets(file.run.file), *_secrets(file.path)]
-    if faults:
-        raise _refusal(faults, paths)
+    _refuse(faults, paths)
     # the licence of a corpus of the user's own is None
     licences = {
         corpus: LICENCES.get(corpus) if shipped_task(each.run) else None
@@ -92,19 +91,16 @@ def packed(paths: Sequence[Path], kind: str) -> Iterator[Path]:
         yield stage
 
 
-def _refuse(problems: Iterable[Problem], paths: Iterable[Path]) -> None:
-    if faults := [str(problem) for problem in problems if problem.kind not in _HARMLESS]:
-        raise _refusal(faults, paths)
-
-
-def _refusal(faults: Iterable[str], paths: Iterable[Path]) -> ResultError:
-    return ResultError(
-        "cannot be published",
-        where=", ".join(map(str, paths)),
-        each=tuple(dict.fromkeys(faults)),
-        remedy="Evaluate with this version and log the samples, name each result once, and "
-        "remove secrets from the files after making them invalid.",
-    )
+def _refuse(faults: Iterable[Problem | str], paths: Iterable[Path]) -> None:
+    harmful = (each for each in faults if isinstance(each, str) or each.kind not in _HARMLESS)
+    if texts := tuple(dict.fromkeys(map(str, harmful))):
+        raise ResultError(
+            "cannot be published",
+            where=", ".join(map(str, paths)),
+            each=texts,
+            remedy="Evaluate with this version and log the samples, name each result once, and "
+            "remove secrets from the files after making them invalid.",
+        )
 
 
 def _secrets(path: Path) -> Iterator[str]:

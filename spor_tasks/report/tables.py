@@ -50,9 +50,8 @@ def benchmarks(rows: Iterable[Comparison]) -> str:
 
 def _numbers(row: Comparison) -> Iterator[dict[str, object]]:
     """Yield the numbers of a row: of the model as it is, of each arm, and of their difference."""
-    found: list[tuple[str, Cell | Estimate]] = [("as is", row.as_is)]
-    if row.kind != "floor":
-        found += row.by_arm
+    arms = () if row.kind == "floor" else row.by_arm
+    found: list[tuple[str, Cell | Estimate]] = [("as is", row.as_is), *arms]
     if row.difference:
         found.append(("difference", row.difference))
     for arm, each in found:
