@@ -13,7 +13,7 @@ import platform
 from functools import cache
 from importlib.metadata import version
 
-from spor_tasks.results.schema import flat
+from spor_tasks.results.runs import flat
 from training.config import ModelConfig, TrainingConfig
 from training.settings import Plain, to_dict
 

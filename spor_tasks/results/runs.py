@@ -1,26 +1,22 @@
 """lm-eval's result files, read into typed runs that say what may be compared with what."""
 
+import json
 import math
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
-from spor_tasks.results import signatures
-from spor_tasks.results.facts import Adapter, Declared, baseline_of, upgrade
-from spor_tasks.results.schema import (
-    Config,
-    Model,
-    ResultFile,
-    TaskFile,
-    model_name,
-    typed,
-)
+from spor_tasks.results.facts import Adapter, Count, Declared, Digest, Facts, baseline_of, upgrade
+
+T = TypeVar("T")
 
 # lm-eval joins the names of a metric and of its filter pipeline; ours is called `none`.
 _FILTER = ",none"
@@ -29,6 +25,11 @@ _NOT_OURS = "is not a result file of this version: "
 _RUN_AGAIN = (
     "The run may have been interrupted, or be of another version of spor-tasks. Run it again."
 )
+_QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
+_OFF = frozenset((None, False, "", "False", "false", "None"))
+_CHECKPOINT = ("model_revision", "model_sha", "model_num_parameters")
+# Facts about chats that lm-eval writes outside of the tasks.
+_CHAT = ("chat_template_sha", "system_instruction_sha")
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
 
 RunKey = tuple[Path, str]
@@ -143,6 +144,132 @@ class Run:
         return {**self.signature, **self.training}
 
 
+# --- What lm-eval writes --------------------------------------------------------------------------
+
+
+class Counts(msgspec.Struct):
+    """Documents of the task, and those that were evaluated."""
+
+    original: Count
+    effective: Count
+
+
+class Model(msgspec.Struct):
+    """The model, as it was named and loaded.
+
+    ``prompts_cut`` counts the prompts of each task that were longer than the model takes.
+    """
+
+    model: str
+    model_args: dict[str, Any] | str | None
+    prompts_cut: dict[str, Count] = {}
+    model_dtype: object = None
+    quantization: object = msgspec.UNSET
+    fewshot_seed: object = None
+    model_revision: object = None
+    model_sha: object = None
+    model_num_parameters: object = None
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments that the model was loaded with."""
+        arguments = self.model_args or {}
+        if isinstance(arguments, str):
+            return dict(pair.split("=", 1) for pair in arguments.split(",") if "=" in pair)
+        return arguments
+
+    @property
+    def quantized(self) -> str:
+        """The quantization: as loaded if the backend states it, otherwise as requested."""
+        if self.quantization is not msgspec.UNSET:
+            return str(self.quantization)
+        requested = {name: self.arguments.get(name) for name in _QUANTIZING}
+        settings = (f"{name}={value}" for name, value in requested.items() if value not in _OFF)
+        return ", ".join(settings) or str(None)
+
+
+class Metadata(msgspec.Struct):
+    """The sets of a task."""
+
+    version: float
+    test_sha256: Digest
+    spor: Facts
+    icl_arm: str = ""
+    decoding: str = ""
+
+
+class Config(msgspec.Struct):
+    """The configuration of a task."""
+
+    task: str
+    generation_kwargs: dict[str, object]
+    num_fewshot: int
+    metadata: Metadata
+
+
+class TaskFile(msgspec.Struct):
+    """A result file's entries on one task.
+
+    Scores are ``metric,none`` and ``metric_stderr,none``; NaN is nothing to score.
+    """
+
+    configs: Config
+    results: dict[str, float | str]
+    counts: Counts = msgspec.field(name="n-samples")
+
+
+class ResultFile(msgspec.Struct):
+    """A result file, in which tasks of other packages may stand as well."""
+
+    results: dict[str, object]
+    configs: dict[str, object]
+    n_samples: dict[str, object] = msgspec.field(name="n-samples")
+    config: Model
+
+
+def model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | None) -> str:
+    """Return the name of a model: its base's, with the adapter if that is of no known arm."""
+    arguments = {**model.arguments, **metadata}
+    name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
+    tuned = arguments.get("peft") or arguments.get("lora_local_path")
+    if adapter is not None and adapter.arm is None:
+        return f"{name} + {tuned}"
+    if adapter is not None and adapter.base_model and not tuned:  # the base was trained whole
+        return adapter.base_model.path
+    return name
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Return nested settings as texts under dotted keys."""
+    texts: dict[str, str] = {}
+    for name, value in settings.items():
+        key = f"{prefix}{name}"
+        texts |= flat(value, f"{key}.") if isinstance(value, Mapping) else {key: str(value)}
+    return texts
+
+
+def typed(value: object, kind: type[T], task: str) -> T:
+    """Return a part of a result file as an object of this type.
+
+    Raises:
+        ResultError: something is missing or of another type; the error names its place.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).partition(" - at `$")
+        part, dot, inner = place.rstrip("`").lstrip(".").partition(".")
+        path = f"{part}.{task}{dot}{inner}" if task else f"{part}{dot}{inner}"
+        raise ResultError(f"{what} at {path.strip('.') or 'the top'}") from error
+    except UnicodeEncodeError as error:  # of half a character
+        raise ResultError(f"a text is not Unicode at {task or 'the top'}") from error
+    except (SystemError, OverflowError) as error:  # msgspec's, of a number with hundreds of digits
+        raise ResultError(f"a number is too large at {task or 'the top'}") from error
+
+
+# --- Runs of files --------------------------------------------------------------------------------
+
+
 class Problem(NamedTuple):
     """A fault of a file, or of two files together.
 
@@ -192,9 +319,12 @@ def collect(paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: a path is missing, or there are no results of our tasks.
     """
-    sources = tuple(paths)
-    files = {os.path.realpath(file): file for file in sorted(_result_files(sources))}
-    collected = _collected(files.values())
+    sources, found = tuple(paths), list[Path]()
+    for path in sources:
+        if not os.path.lexists(path):
+            raise ResultError("does not exist", where=path)
+        found += path.rglob("results*.json") if is_folder(path) else [path]
+    collected = _collected({os.path.realpath(file): file for file in sorted(found)}.values())
     if not collected.runs:
         raise ResultError(
             "has no results of SPOR tasks",
@@ -205,57 +335,42 @@ def collect(paths: Iterable[Path]) -> Collected:
     return collected
 
 
-def _result_files(paths: Iterable[Path]) -> Iterator[Path]:
-    for path in paths:
-        if is_folder(path):
-            yield from path.rglob("results*.json")
-        elif os.path.lexists(path):
-            yield path
-        else:
-            raise ResultError("does not exist", where=path)
-
-
 def _collected(files: Iterable[Path]) -> Collected:
-    items = [item for file in files for item in _items(file)]
-    return Collected(
-        tuple(item for item in items if isinstance(item, Run)),
-        tuple(item for item in items if isinstance(item, Problem)),
-    )
-
-
-def _items(file: Path) -> Iterator[Run | Problem]:
-    """Yield the run of each of our tasks in a file, or a problem."""
-    try:
-        content = read_json(file, ResultError)
-    except ResultError as error:
-        why = error.__cause__ or error.what
-        yield Problem("unreadable", str(file), f"is not a readable result file: {why}")
-        return
-    try:
-        model = typed(content, ResultFile, "").config
-    except ResultError as error:
-        yield Problem("unreadable", str(file), f"{_NOT_OURS}{error.what}")
-        return
-    tasks = [task for task, config in content["configs"].items() if _is_ours(task, config)]
-    if not tasks:
-        what = f"has no SPOR tasks; its tasks: {', '.join(content['configs']) or 'none'}"
-        yield Problem("foreign", str(file), what, lost=False)
-    for task in tasks:
-        if gone := why_removed(bare(task)):
-            yield Problem("removed", str(file), f"{bare(task)} was {gone}")
+    """Return the run of each of our tasks in the files, or a problem."""
+    runs: list[Run] = []
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            content = read_json(file, ResultError)
+        except ResultError as error:
+            what = f"is not a readable result file: {error.__cause__ or error.what}"
+            problems.append(Problem("unreadable", str(file), what))
             continue
         try:
-            yield _run(file, task, content, model)
-        except SporError as error:
-            yield Problem("schema", str(file), f"{_NOT_OURS}{error.what}")
-        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
-            what = f"{_NOT_OURS}{task}: {type(error).__name__}: {error}"
-            yield Problem("schema", str(file), what)
-
-
-def _is_ours(task: str, config: object) -> bool:
-    metadata = config.get("metadata") if isinstance(config, dict) else None
-    return bare(task).startswith("spor_") or (isinstance(metadata, dict) and "spor" in metadata)
+            model = typed(content, ResultFile, "").config
+        except ResultError as error:
+            problems.append(Problem("unreadable", str(file), f"{_NOT_OURS}{error.what}"))
+            continue
+        tasks = []
+        for task, config in content["configs"].items():
+            metadata = config.get("metadata") if isinstance(config, dict) else None
+            is_declared = isinstance(metadata, dict) and "spor" in metadata
+            if is_declared or bare(task).startswith("spor_"):
+                tasks.append(task)
+        if not tasks:
+            what = f"has no SPOR tasks; its tasks: {', '.join(content['configs']) or 'none'}"
+            problems.append(Problem("foreign", str(file), what, lost=False))
+        for task in tasks:
+            if gone := why_removed(bare(task)):
+                problems.append(Problem("removed", str(file), f"{bare(task)} was {gone}"))
+                continue
+            try:
+                runs.append(_run(file, task, content, model))
+            except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+                why = f"{task}: {type(error).__name__}: {error}"
+                why = error.what if isinstance(error, SporError) else why
+                problems.append(Problem("schema", str(file), f"{_NOT_OURS}{why}"))
+    return Collected(tuple(runs), tuple(problems))
 
 
 def bare(key: str) -> str:
@@ -271,18 +386,17 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         metadata = {**metadata, "spor": upgrade(metadata["spor"])}
         entries["configs"] = {**own, "metadata": metadata}
     task = typed(entries, TaskFile, key)
-    config, counts = task.configs, task.counts
-    facts = config.metadata.spor
+    counts, facts = task.counts, task.configs.metadata.spor
     try:
         spec = facts.declared.readable()
     except ResultError as error:
         raise ResultError(f"configs.{key}.metadata: {error.what}") from error
-    name = bare(key)
     adapter = facts.adapter if facts.adapter and facts.adapter.arm else None
     if adapter and adapter.adapter_sha256 and adapter.seed is None:
         raise ResultError(f"configs.{key}.metadata.spor: an adapter without a seed")
-    asked = _asked(name, spec, config)
+    asked = _asked(bare(key), spec, task.configs)
     date = content.get("date")
+    stated = [name for name in _CHECKPOINT if getattr(model, name)]
     scores, stderrs = _scores(task.results, spec)
     name_of_model = model_name(model, content["configs"][key]["metadata"], facts.adapter)
     return Run(
@@ -294,16 +408,8 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
         adapter=adapter,
         scores=scores,
         n=counts.effective,
-        signature={
-            "task": asked.comparison,
-            **signatures.signature(
-                config, model, content, asked.shown_arm, is_tuned=adapter is not None
-            ),
-            "n": str(counts.effective),
-            # Without a limit it has no effect.
-            "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
-        },
-        training=signatures.training(adapter, facts.arms) if adapter else {},
+        signature=_signature(task, asked, model, content, is_tuned=adapter is not None),
+        training=_training(adapter, facts.arms) if adapter else {},
         documents=counts.original,
         log=Log(
             stderrs=stderrs,
@@ -314,8 +420,8 @@ def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
                 if version is not None and package != "lm_eval"  # in the signature
             },
             date=float(date) if isinstance(date, int | float) and 0 < date < _YEAR_10000 else None,
-            checkpoint=model.checkpoint,
-            prompts_cut=model.prompts_cut.get(name),
+            checkpoint={name: str(getattr(model, name)) for name in stated},
+            prompts_cut=model.prompts_cut.get(bare(key)),
             failures=facts.failures,
         ),
     )
@@ -361,3 +467,62 @@ def _scores(
             if gap.score in known and gap.subtracted in known:
                 known[gap.name] = combine(known[gap.score], known[gap.subtracted])
     return scores, errors
+
+
+def _signature(
+    task: TaskFile, asked: Asked, model: Model, content: Mapping[str, object], *, is_tuned: bool
+) -> dict[str, str]:
+    """Return the settings of a task that can change its scores.
+
+    Of generation they are also those of the checkpoint that acted; each model has token ids of its
+    own.
+    """
+    config, counts = task.configs, task.counts
+    facts, is_chosen = config.metadata.spor, bool(config.metadata.icl_arm)
+    prompt, of_facts = facts.prompt, facts.judges.get("facts", "None").removeprefix("facts|")
+    resolved = facts.generation.items()
+    acted = {key: value for key, value in resolved if not key.endswith("_token_id")}
+    return {
+        "task": asked.comparison,
+        "version": str(config.metadata.version),
+        "spor_tasks": facts.spor_tasks,
+        "lm_eval": str(facts.packages["lm_eval"]),
+        "test_sha256": config.metadata.test_sha256,
+        "prompt_style": prompt.style,
+        **({"instruction": prompt.instruction} if prompt.instruction else {}),
+        "num_fewshot": str(config.num_fewshot),
+        "held_out_reference": str(facts.test.held_out_reference),
+        "facts": of_facts,
+        **{name: judge for name, judge in facts.judges.items() if name != "facts"},
+        "shown_arm": str(asked.shown_arm if is_tuned else None),
+        # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.
+        "demonstrations_sha256": str(prompt.demonstrations_sha256 if is_chosen else None),
+        "fewshot_seed": str(model.fewshot_seed if asked.shown_arm and not is_chosen else None),
+        **{fact: str(content.get(fact)) for fact in _CHAT},
+        # Without a chat it has no effect, and is true or null as lm-eval was called.
+        "fewshot_as_multiturn": str(
+            content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None
+        ),
+        "generation": json.dumps({**config.generation_kwargs, **acted}, sort_keys=True),
+        "thinking": str(prompt.thinking),
+        "system_message": str(prompt.system_message),
+        "backend": model.model,
+        # The type of the weights as they were loaded, if the backend states it.
+        "dtype": str(model.model_dtype or model.arguments.get("dtype")).removeprefix("torch."),
+        "quantization": model.quantized,
+        "n": str(counts.effective),
+        # Without a limit it has no effect.
+        "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
+    }
+
+
+def _training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:
+    """Return how an adapter was trained, except for the seed and the arm."""
+    digests = adapter.arm_sha256, arms.get(str(adapter.arm))
+    return {
+        **flat(adapter.settings or {}),
+        "pairs": str(adapter.pairs),
+        "violations": "; ".join(adapter.violations or ["none"]),
+        "base_sha256": str(adapter.base_model and adapter.base_model.sha256),
+        "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
+    }

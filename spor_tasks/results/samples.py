@@ -96,7 +96,7 @@ class SampleFile:
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
                     if line.strip():
-                        yield _record(self.run, _parsed(line))
+                        yield _record(self.run, line)
         except Exception as error:  # whatever comes of what somebody wrote
             raise _damaged(place, error) from error
 
@@ -147,8 +147,8 @@ class _Row(msgspec.Struct):
     resps: list[Annotated[list[str | list[Any]], msgspec.Meta(min_length=1)]]
     arguments: dict[str, dict[str, Any]]
     prompt_hash: str
-    doc_id: Any = None
-    filtered_resps: Any = None
+    doc_id: object = None
+    filtered_resps: object = None
 
 
 class _Document(msgspec.Struct):
@@ -163,39 +163,38 @@ class _Document(msgspec.Struct):
     sp_verdict: bool | None = None
     sp_programs: int = 0
 
-    @property
-    def reading(self) -> Reading | None:
-        """The program, if programs were sought."""
-        if self.sp_search is None:
-            return None
-        return Reading(self.sp_program, self.sp_verdict, self.sp_programs, self.sp_search)
 
-
-def _parsed(line: bytes) -> Any:
+def _record(run: Run, line: bytes) -> Record:
     if len(line) > ROW_BYTES:
         raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
-    return json.loads(line)
-
-
-def _record(run: Run, logged: Mapping[str, Any]) -> Record:
+    logged = json.loads(line)
     row = msgspec.convert(logged, _Row)
     described = msgspec.convert(row.doc, _Document)
     sample = with_references(sample_of(row.doc))
     if len({(type(side.challenge), len(side.units)) for side in sides(sample)}) > 1:
         raise ValueError("a twin has another form than its sample")
-    answers = [first for first, *_ in row.resps]
+    answers: list[Any] = [first for first, *_ in row.resps]
     prompts = prompts_of(row.doc)
     contexts = [request["arg_0"] for request in row.arguments.values()]
     texts: tuple[str, ...] = ()
-    likelihoods: tuple[Likelihood, ...] = ()
+    likelihoods = []
     if isinstance(answers[0], list):  # log likelihoods of given texts
         texts = sample.texts
-        likelihoods = tuple(_likelihoods(texts, answers, described.tokens))
+        known = described.tokens
+        counts: Sequence[int | None] = [None] * len(texts) if known is None else known
+        for text, (log, *_), tokens in zip(texts, answers, counts, strict=True):
+            size = len(text.encode(errors="surrogatepass"))
+            likelihoods.append(Likelihood(float(log), tokens, size))
         answers = [
             f"{text}   [log likelihood {likelihood.log:.3f}]"
             for text, likelihood in zip(texts, likelihoods, strict=True)
         ]
     outputs = msgspec.convert(answers, tuple[str, ...])
+    reading = None
+    if described.sp_search is not None:
+        found = described.sp_program, described.sp_verdict, described.sp_programs
+        reading = Reading(*found, described.sp_search)
+    requested = {unit[0]: unit[-1] for unit in sample.units}
     return Record(
         run=run,
         sample=sample,
@@ -203,26 +202,20 @@ def _record(run: Run, logged: Mapping[str, Any]) -> Record:
         contexts=msgspec.convert(contexts, tuple[str, ...]),
         outputs=outputs,
         scored=texts or _scored(row.filtered_resps, outputs),
-        scores=_scores(logged),
+        scores={
+            name: _value(logged[name])
+            for name in logged["metrics"]
+            if not name.endswith("_stderr") and name in logged
+        },
         prompt_sha256=row.prompt_hash,
         number=row.doc_id if isinstance(row.doc_id, int) else None,
-        likelihoods=likelihoods,
-        reading=described.reading,
-        recognized=tuple(_recognized(described.recognized, sample)),
+        likelihoods=tuple(likelihoods),
+        reading=reading,
+        recognized=tuple(
+            Recognized(aspect, value, requested.get(aspect))
+            for aspect, value in described.recognized.items()
+        ),
     )
-
-
-def _likelihoods(
-    texts: Sequence[str], answers: Sequence[Any], counts: Sequence[int] | None
-) -> Iterator[Likelihood]:
-    known: Sequence[int | None] = [None] * len(texts) if counts is None else counts
-    for text, (log, *_), tokens in zip(texts, answers, known, strict=True):
-        yield Likelihood(float(log), tokens, len(text.encode(errors="surrogatepass")))
-
-
-def _recognized(values: Mapping[str, str], sample: Sample) -> Iterator[Recognized]:
-    requested = {unit[0]: unit[-1] for unit in sample.units}
-    return (Recognized(aspect, value, requested.get(aspect)) for aspect, value in values.items())
 
 
 def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
@@ -234,14 +227,6 @@ def _scored(logged: object, outputs: tuple[str, ...]) -> tuple[str, ...]:
     if len(texts) != len(outputs) or not all(isinstance(text, str) for text in texts):
         return tuple(map(first_line, outputs))
     return tuple(texts)
-
-
-def _scores(row: Mapping[str, Any]) -> dict[str, Value]:
-    return {
-        name: _value(row[name])
-        for name in row["metrics"]
-        if not name.endswith("_stderr") and name in row
-    }
 
 
 def _value(logged: Any) -> Value:
