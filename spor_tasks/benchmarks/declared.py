@@ -14,6 +14,7 @@ from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.layouts import Layout, Remark
 from spor_tasks.core.named import no_sets
 from spor_tasks.core.sample import SetFacts, Sets
+from spor_tasks.core.words import joined
 from spor_tasks.corpora.sources import Archive, Repository
 
 
@@ -225,11 +226,11 @@ def spec(
     name = {"aspect": aspect, "corpus": corpus, "protocol": protocol, "part": part}
     computed = {
         "benchmark": benchmark,
-        "task": "_".join(filter(None, [*of, corpus, part, shown])),
-        "family": "_".join(filter(None, [*of, "{corpus}", None if of else part, shown])),
+        "task": joined("_", *of, corpus, part, shown),
+        "family": joined("_", *of, "{corpus}", None if of else part, shown),
         "title": f"{': '.join(titles)}, {protocol} sets",
         "part_title": part,
-        "question": " ".join(filter(None, [question, table.asks.get(protocol)])),
+        "question": joined(" ", question, table.asks.get(protocol)),
         "is_default": is_default,
         "in_context": is_default,
         "arms": ARMS.get(aspect, ("train",)),

@@ -7,6 +7,7 @@ from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sets
+from spor_tasks.core.words import joined
 
 
 def benchmarks() -> tuple[Benchmark, ...]:
@@ -48,7 +49,7 @@ def find(
             return spec
     if protocol and aspect in registry().names("benchmark"):
         return benchmark(aspect).find(aspect, corpus, protocol, part)
-    name = " ".join(filter(None, [aspect, corpus, protocol, part]))
+    name = joined(" ", aspect, corpus, protocol, part)
     asking = {spec.benchmark for spec in available() if spec.sets.aspect == aspect}
     specs = [spec for spec in available() if spec.benchmark in asking or not asking]
     raise no_sets(name, [spec for spec in specs if spec.sets.corpus == corpus] or specs)

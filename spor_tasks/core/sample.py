@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.table import CellTable, Table
+from spor_tasks.core.words import joined
 
 
 class Triple(NamedTuple):
@@ -323,7 +324,7 @@ class SetFacts:
         )
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.aspect, self.corpus, self.protocol, self.part)))
+        return joined(" ", self.aspect, self.corpus, self.protocol, self.part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from itertools import groupby
 from statistics import fmean
 from typing import TypeAlias
 
+from spor_tasks.core.words import joined
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
-from spor_tasks.report.grid import Grid, Line, Notes, Number, joined
+from spor_tasks.report.grid import Grid, Line, Notes, Number
 from spor_tasks.report.published import lines
 from spor_tasks.results.rows import Comparison
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder
-from spor_tasks.report.sections import Table, tables
+from spor_tasks.report.sections import AspectTable, tables
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import runs
 from spor_tasks.results.compare import comparisons
@@ -41,7 +41,7 @@ class Report:
     floors: tuple[Comparison, ...] = ()
 
     @property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[AspectTable, ...]:
         """The rows by aspect, with floors and those of the papers."""
         return tables(self.rows, (*self.pooled, *self.floors))
 

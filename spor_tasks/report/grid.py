@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from spor_tasks.core.words import joined
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Run
@@ -81,11 +82,6 @@ class Notes:
 def _letter(number: int) -> str:
     more, last = divmod(number, 26)
     return (_letter(more - 1) if more else "") + chr(ord("a") + last)
-
-
-def joined(separator: str, *texts: str | None) -> str:
-    """Return the texts that are not empty, with the separator between them."""
-    return separator.join(text for text in texts if text)
 
 
 def section_title(row: Run | Comparison) -> str:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from spor_tasks.core.layouts import Layout
+from spor_tasks.core.words import joined
 from spor_tasks.report.grid import (
     Content,
     Grid,
@@ -17,7 +18,6 @@ from spor_tasks.report.grid import (
     Number,
     full_title,
     interval_text,
-    joined,
     samples_text,
     section_title,
     source_text,
@@ -30,10 +30,10 @@ _ABOUT_FLOORS = (
     "the first, which reference is. At most 200 samples."
 )
 
-_Rows: TypeAlias = Sequence[Comparison]
+_Section: TypeAlias = Sequence[Comparison]
 
 
-def fill(layouts: Sequence[Layout], rows: _Rows) -> Iterator[Grid]:
+def fill(layouts: Sequence[Layout], rows: _Section) -> Iterator[Grid]:
     """Yield the tables of a section, each score in the first table that takes it."""
     apart, together, compared = (
         [layout for layout in layouts if layout.by_part == how]
@@ -54,7 +54,9 @@ def fill(layouts: Sequence[Layout], rows: _Rows) -> Iterator[Grid]:
         yield from _filled([layout], of_several, rows, title)
 
 
-def _filled(layouts: Iterable[Layout], rows: _Rows, section: _Rows, title: str) -> Iterator[Grid]:
+def _filled(
+    layouts: Iterable[Layout], rows: _Section, section: _Section, title: str
+) -> Iterator[Grid]:
     """Yield a table for each layout that has rows."""
     for layout in layouts:
         own, rest = list[Comparison](), list[Comparison]()
@@ -76,7 +78,7 @@ def _filled(layouts: Iterable[Layout], rows: _Rows, section: _Rows, title: str) 
             yield by_metric(own_title, _ordered(layout, own), partial(_header, layout), about)
 
 
-def _ordered(layout: Layout, rows: _Rows) -> _Rows:
+def _ordered(layout: Layout, rows: _Section) -> _Section:
     """Return the rows by part and score, the groups of a score after the first of them."""
     first: dict[str, int] = {}
     for row in rows:
@@ -104,7 +106,7 @@ def _header(layout: Layout, row: Comparison) -> str:
     return f"{header}, {row.spec.sets.part_title or layout.part}" if is_compared else header
 
 
-def _captions(layout: Layout, rows: _Rows, section: _Rows) -> Iterator[str]:
+def _captions(layout: Layout, rows: _Section, section: _Section) -> Iterator[str]:
     """Yield the remarks that hold for a table, with the captions of its tasks."""
     groups = {row.spec.score(row.metric).group for row in rows}
     number = max(row.size.splits for row in section)
@@ -133,7 +135,7 @@ def _captions(layout: Layout, rows: _Rows, section: _Rows) -> Iterator[str]:
 
 
 def by_arm(
-    rows: _Rows,
+    rows: _Section,
     part: str = "part",
     more: Mapping[str, Callable[[Comparison], Content]] = MappingProxyType({}),
 ) -> Iterator[Grid]:
@@ -186,7 +188,7 @@ def by_arm(
         yield _floors(f"{title}, floors", floors, part)
 
 
-def _floors(title: str, rows: _Rows, part: str) -> Grid:
+def _floors(title: str, rows: _Section, part: str) -> Grid:
     """Return floors as a table of their own: a column for each score, a line for each floor."""
     notes, scores = Notes(), {row.metric: row.score for row in rows}
     lines = list[Line]()
@@ -209,7 +211,7 @@ def _part(part: str, row: Comparison) -> str:
     return row.spec.sets.facets.get(part, row.spec.sets.part_title or "")
 
 
-def _names(rows: _Rows) -> Mapping[str, Callable[[Comparison], str]]:
+def _names(rows: _Section) -> Mapping[str, Callable[[Comparison], str]]:
     """Return the column of models, and that of prompts where models were prompted differently."""
     if len({row.prompt for row in rows if row.prompt}) > 1:
         return {
@@ -219,7 +221,7 @@ def _names(rows: _Rows) -> Mapping[str, Callable[[Comparison], str]]:
     return {"model": attrgetter("name")}
 
 
-def _absent(rows: _Rows) -> tuple[Collection[str], str]:
+def _absent(rows: _Section) -> tuple[Collection[str], str]:
     """Return the arms that no model has a result of, and what would give it.
 
     One arm that nothing is compared with is not asked for.
@@ -237,7 +239,7 @@ def _absent(rows: _Rows) -> tuple[Collection[str], str]:
 
 def by_metric(
     title: str,
-    rows: _Rows,
+    rows: _Section,
     header: Callable[[Comparison], str],
     about: Iterable[str] = (),
 ) -> Grid:
@@ -296,7 +298,7 @@ def by_metric(
     )
 
 
-def detectable_text(rows: _Rows) -> str:
+def detectable_text(rows: _Section) -> str:
     """Return the smallest differences between arms that so many samples and runs would show."""
     smallest: dict[str, dict[tuple[int, ...], float]] = defaultdict(dict)
     scores = {row.metric: row.score for row in rows}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spor_tasks.core.named import place_of
+from spor_tasks.core.words import joined
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
 from spor_tasks.report.grid import (
@@ -18,7 +19,6 @@ from spor_tasks.report.grid import (
     Number,
     full_title,
     interval_text,
-    joined,
     samples_text,
     source_text,
 )

@@ -12,8 +12,9 @@ from itertools import groupby, product
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
+from spor_tasks.core.words import joined
 from spor_tasks.report.browser import TestOutcomes
-from spor_tasks.report.grid import joined, section_title
+from spor_tasks.report.grid import section_title
 from spor_tasks.report.templates import template
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison

@@ -12,7 +12,7 @@ from spor_tasks.results.rows import Comparison
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AspectTable:
     """All comparisons of one aspect of a benchmark, its paper's own last.
 
     ``rows`` has a row for each split, and ``pooled`` one for all splits together.
@@ -24,7 +24,7 @@ class Table:
     pooled: tuple[Comparison, ...]
 
 
-def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Table, ...]:
+def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[AspectTable, ...]:
     """Return the rows of each aspect with the published ones; ``pooled`` are of all splits."""
     rows = tuple(rows)
     paper = published_rows(rows)
@@ -35,10 +35,10 @@ def tables(rows: Iterable[Comparison], pooled: Iterable[Comparison]) -> tuple[Ta
             aspect = row.spec.benchmark, row.spec.sets.aspect
             found.setdefault(aspect, ([], []))[number].append(row)
     ordered = sorted(found.items(), key=lambda item: place_of(*item[0]))
-    return tuple(Table(*aspect, *map(tuple, of_both)) for aspect, of_both in ordered)
+    return tuple(AspectTable(*aspect, *map(tuple, of_both)) for aspect, of_both in ordered)
 
 
-def grids(table: Table) -> tuple[Grid, ...]:
+def grids(table: AspectTable) -> tuple[Grid, ...]:
     """Return a table as it is printed: grids for each corpus, kind of sets and way of asking."""
     sections: dict[tuple[str, str, str], list[Comparison]] = defaultdict(list)
     for row in table.pooled:

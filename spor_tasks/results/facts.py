@@ -21,6 +21,7 @@ from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.layouts import Layout
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetFacts
+from spor_tasks.core.words import joined
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import info_of, known_info, score_of
 from spor_tasks.metrics.totals import (
@@ -255,7 +256,7 @@ class Declared:
     def task_name(self, arm: str | None = None, decoding: str | None = None) -> str:
         """Return the name of the task that shows demonstrations of an arm, or decodes otherwise."""
         variant = None if arm is None else f"icl_{arm}"
-        return "_".join(filter(None, [self.task, variant, decoding]))
+        return joined("_", self.task, variant, decoding)
 
     def totals(self, name: str) -> Totals:
         """Return how values make a score; its metric is asked only where no other score is so made.
@@ -529,7 +530,7 @@ def _sets(declared: Mapping[str, Any]) -> dict[str, Any]:
         sets["facets"]["protocol"] = whole[2]
         if whole != declared["name"]:
             source = "published" if protocol != whole[2] else None
-            sets["split"] = "_".join(filter(None, [source, part]))
+            sets["split"] = joined("_", source, part)
     return sets
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from spor_tasks.core.words import joined
 from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.runs import Run
 from spor_tasks.results.stats import Estimate, Interval
@@ -69,7 +70,7 @@ class Differs(NamedTuple):
     @property
     def text(self) -> str | None:
         """All of that; None where there is nothing."""
-        return "; ".join(filter(None, self)) or None
+        return joined("; ", *self) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

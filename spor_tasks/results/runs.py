@@ -14,6 +14,7 @@ import msgspec
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
+from spor_tasks.core.words import joined
 from spor_tasks.results.facts import Adapter, Count, Declared, Digest, Facts, baseline_of, upgrade
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ class Asked(NamedTuple):
     @property
     def comparison(self) -> str:
         """The tasks that it is compared with, with their split and number of demonstrations."""
-        return " ".join(filter(None, [self.base, self.split, self.number]))
+        return joined(" ", self.base, self.split, self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,10 +438,10 @@ def _asked(task: str, spec: Declared, config: Config) -> Asked:
         base = task.replace(f"_icl_{arm}", "_icl")  # a user may name arms as we do
         way = [base, split, number]
     else:
-        base = plain if task == plain else "_".join(filter(None, [spec.task, "icl", decoding]))
+        base = plain if task == plain else joined("_", spec.task, "icl", decoding)
         way = [arm and "icl", decoding, number]
     shown_arm = config.metadata.spor.prompt.arm if config.num_fewshot else None
-    variant = " ".join(filter(None, way))
+    variant = joined(" ", *way)
     return Asked(task, base, variant, shown_arm, split, number, decoding)
 
 

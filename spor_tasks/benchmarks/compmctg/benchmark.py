@@ -12,6 +12,7 @@ from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SetFacts, Sets
+from spor_tasks.core.words import joined
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
@@ -38,7 +39,7 @@ class CompMCTG(DeclaredSets):
         if aspect == self.name and (spec := sets.find(corpus, protocol, part)):
             return spec
         if names := sets.split_names(corpus, protocol):
-            name = " ".join(filter(None, [aspect, corpus, protocol, part]))
+            name = joined(" ", aspect, corpus, protocol, part)
             raise SplitError(
                 f"there is no split {name!r}", remedy=f"Its splits are {', '.join(names)}."
             )

@@ -13,6 +13,7 @@ from spor_tasks.benchmarks import declared
 from spor_tasks.benchmarks.compmctg import splits
 from spor_tasks.benchmarks.compmctg.designs import MINI, SHIPPED
 from spor_tasks.core.contracts import TaskSpec
+from spor_tasks.core.words import joined
 from spor_tasks.corpora.compmctg import reader
 
 BENCHMARK = "compmctg"
@@ -64,7 +65,7 @@ def find(corpus: str, protocol: str, part: str | None = None) -> TaskSpec | None
         is_known = part in names or (part is None and (bool(names) or base == "original"))
     if not is_known:
         return None
-    split = "_".join(filter(None, [source, part])) or None
+    split = joined("_", source, part) or None
     title = MINI if is_mini else f"{TITLE} {reader.FOLDERS.get(corpus, corpus)}"
     family = f"{'' if is_mini else f'{BENCHMARK}_'}{{corpus}}_{base}"
     tags = [f"{BENCHMARK}_{base if is_shipped else corpus}"]
@@ -78,7 +79,7 @@ def find(corpus: str, protocol: str, part: str | None = None) -> TaskSpec | None
         task=family.format(corpus=corpus),
         family=family,
         title=f"{title}, {_MODES.get(base, base)}{' as published' if source else ''}",
-        part_title=" ".join(filter(None, [source, "split", part])) if split else None,
+        part_title=joined(" ", source, "split", part) if split else None,
         split=split,
         facets={"protocol": base},
         is_pooled=True,

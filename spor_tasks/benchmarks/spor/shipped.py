@@ -13,6 +13,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.files import INSTALL_AGAIN, read_packaged
 from spor_tasks.core.sample import Sample, SetFacts, Sets
+from spor_tasks.core.words import joined
 
 FOLDER = Path(__file__).parent / "strict_ids"
 """The folder of the lists, one JSON file for each corpus and part."""
@@ -25,7 +26,7 @@ def load(facts: SetFacts, samples: Sequence[Sample]) -> Sets:
         CorpusError: the file of the list is missing or damaged.
         SplitError: the listed samples are not those that the search found.
     """
-    name = "_".join(filter(None, [facts.aspect, facts.corpus, facts.part]))
+    name = joined("_", facts.aspect, facts.corpus, facts.part)
     content = read_packaged(FOLDER / f"{name}.json")
     sets = {}
     for title, packed in content["splits"].items():
