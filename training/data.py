@@ -62,7 +62,7 @@ def corpus_sha256(data: DataConfig) -> str | None:
     """
     if data.corpus in corpora():
         return None
-    return str(_built(data).facts["corpus_version"]).removeprefix("sha256:")
+    return str(_built(data).origin["corpus_version"]).removeprefix("sha256:")
 
 
 def everything(data: DataConfig) -> tuple[Sample, ...]:

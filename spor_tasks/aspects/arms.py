@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SetFacts, Sets, Untested
 
 ARMS: Mapping[str, tuple[str, ...]] = {
@@ -46,12 +45,3 @@ def lacking(samples: Iterable[Sample], train: Iterable[Sample]) -> str:
     trained_units = {unit for sample in train for unit in sample.units}
     unknown = [len(set(sample.units) - trained_units) for sample in samples]
     return f"of {len(unknown):,}, the nearest lacks {min(unknown):,}"
-
-
-def no_training_samples(corpus: str | None = None) -> SplitError:
-    """Return the error that says so."""
-    return SplitError(
-        "there are no training samples",
-        where=corpus,
-        remedy="Give a corpus with a training part. Only systematicity chooses its own.",
-    )

@@ -6,8 +6,14 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
-from spor_tasks.aspects import order_invariance, productivity, rule_learnability, systematicity
-from spor_tasks.aspects.arms import ARMS, lacking, no_training_samples
+from spor_tasks.aspects import (
+    check,
+    order_invariance,
+    productivity,
+    rule_learnability,
+    systematicity,
+)
+from spor_tasks.aspects.arms import ARMS, lacking
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import CorpusSamples, Sample, Sets
 
@@ -52,7 +58,13 @@ def build(
     rng = random.Random(seed)
     if aspect == "systematicity":
         pair = systematicity.build(corpus.samples, rng, restarts)
-        _refuse_equal_arms(pair)
+        if not check.shown_pairs(pair).shown:
+            raise SplitError(
+                "Combination cannot show two units of a test sample together, so it would not "
+                "differ from Atom",
+                where=pair.facts.corpus,
+                remedy="Give more samples that share two or more units.",
+            )
         return pair
     test = _testable(corpus)
     match aspect:
@@ -83,7 +95,7 @@ def threshold_of(aspect: str, part: str | None) -> int | None:
         return productivity.threshold_of(part)
     if aspect not in ARMS or part not in PARTS.get(aspect, (None,)):
         raise SplitError(
-            f"unknown aspect or part {' '.join(filter(None, [aspect, part]))!r}",
+            f"unknown aspect or part {(f'{aspect} {part}' if part else aspect)!r}",
             remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and "
             f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
             "aspects have no parts.",
@@ -104,30 +116,14 @@ def _possible_thresholds(train: tuple[Sample, ...], test: tuple[Sample, ...]) ->
     return possible
 
 
-def _refuse_equal_arms(pair: Sets) -> None:
-    """Check that Combination shows two units of some test sample together.
-
-    Raises:
-        SplitError: it does not, so it would equal Atom.
-    """
-    tested, shown = (
-        [frozenset(sample.units) for sample in samples]
-        for samples in (pair.test, pair.arms["combination"])
-    )
-    overlaps = systematicity.SharedUnits([*tested, *shown])
-    if not any(overlaps.with_two(units) >> len(tested) for units in tested):
-        raise SplitError(
-            "Combination cannot show two units of a test sample together, so it would not differ "
-            "from Atom",
-            where=pair.facts.corpus,
-            remedy="Give more samples that share two or more units.",
-        )
-
-
 def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:
     """Return the test samples all of whose units occur in training samples."""
     if not corpus.train:
-        raise no_training_samples(corpus.name)
+        raise SplitError(
+            "there are no training samples",
+            where=corpus.name,
+            remedy="Give a corpus with a training part. Only systematicity chooses its own.",
+        )
     if not corpus.test:
         raise SplitError(
             "has no test samples",

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 
@@ -15,7 +15,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
 from spor_tasks.core.files import open_file, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
-from spor_tasks.core.sample import Sample, SetFacts, Sets
+from spor_tasks.core.sample import Json, Sample, SetFacts, Sets
 from spor_tasks.corpora import jsonl
 
 MANIFEST = "manifest.json"
@@ -37,17 +37,22 @@ def new(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
         yield folder
 
 
-def write_sets(folder: Path, pair: Sets, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Write each arm and the test set in the published field names; write and return the manifest.
+class Origin(TypedDict):
+    """Where sets come from: the digest of the corpus, settings and seed."""
 
-    ``facts`` say where the sets come from: settings, seed, digest of the corpus.
-    """
+    corpus_version: str
+    settings: Mapping[str, Json]
+    seed: int | None
+
+
+def write_sets(folder: Path, pair: Sets, origin: Origin) -> Mapping[str, Any]:
+    """Write each arm and the test set in the published field names; return the manifest."""
     for name, samples in pair.all.items():
         write_rows(folder / _file(name), map(to_row, samples))
     manifest = {
         "kind": _KIND,
         **pair.facts.named,
-        **facts,
+        **origin,
         "files": {
             _file(name): {
                 "sha256": digest(samples),

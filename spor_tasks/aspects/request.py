@@ -1,11 +1,11 @@
 """Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spor_tasks.aspects import build, check, folder, search, systematicity
 from spor_tasks.aspects.numbers import LIMIT
@@ -16,7 +16,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import CorpusSamples, Sets
+from spor_tasks.core.sample import CorpusSamples, Json, Sets
 from spor_tasks.corpora import own, sources
 
 
@@ -51,20 +51,20 @@ FEW_SAMPLES = 100
 
 
 class Answer(NamedTuple):
-    """Sets, and the facts about their origin for the manifest.
+    """Sets, and their origin for the manifest.
 
     ``interrupted`` says whether they are the best that a search had found when it was interrupted.
     """
 
     pair: Sets
-    facts: Mapping[str, Any]
+    origin: folder.Origin
     interrupted: bool = False
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know before these sets are used."""
         warnings, found = check.warnings_of(self.pair), len(self.pair.test)
-        if "restarts" not in self.facts["settings"] or found >= FEW_SAMPLES:
+        if "restarts" not in self.origin["settings"] or found >= FEW_SAMPLES:
             return warnings
         few = f"{found:,} test samples are few: `spor data build --search` may find more"
         return (*warnings, f"{few}, and `spor tasks make --sets` makes their tasks")
@@ -176,8 +176,8 @@ def _written(request: Request, _: search.Progress | None) -> Answer:
             where=place,
             remedy=f"`spor data check {place}` names the samples. Build the sets again.",
         )
-    facts = {"settings": manifest.get("settings") or {}, "seed": manifest.get("seed")}
-    return Answer(pair, {"corpus_version": version, **facts})
+    settings, seed = manifest.get("settings") or {}, manifest.get("seed")
+    return Answer(pair, {"corpus_version": version, "settings": settings, "seed": seed})
 
 
 def find(target: str) -> Sets:
@@ -210,12 +210,15 @@ def _built(request: Request, _: search.Progress | None) -> Answer:
             where=corpus.name,
             remedy=f"Use the protocol strict; {request.protocol} sets are of {', '.join(fixed)}.",
         )
-    settings: dict[str, Any] = {}  # that these sets depend on
+    restarts = request.restarts or systematicity.RESTARTS
+    pair = build.build(
+        corpus, request.aspect, request.part, seed=seed, restarts=restarts, hide=request.hide
+    )
+    settings: dict[str, Json] = {}  # that these sets depend on
     if request.aspect == "systematicity":
-        settings["restarts"] = request.restarts or systematicity.RESTARTS
+        settings["restarts"] = restarts
     elif request.aspect == "rule_learnability" and request.hide:
         settings["hide"] = list(request.hide)
-    pair = build.build(corpus, request.aspect, request.part, seed=seed, **settings)
     return Answer(pair, _facts(corpus, seed=seed, **settings))
 
 
@@ -235,8 +238,8 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
 
 
 def _facts(
-    corpus: CorpusSamples | None = None, *, seed: int | None = None, **settings: object
-) -> Mapping[str, Any]:
+    corpus: CorpusSamples | None = None, *, seed: int | None = None, **settings: Json
+) -> folder.Origin:
     version = f"git:{sources.SPOR.folder}" if corpus is None else f"sha256:{corpus.sha256}"
     return {"corpus_version": version, "settings": {"limit": LIMIT, **settings}, "seed": seed}
 

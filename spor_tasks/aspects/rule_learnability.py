@@ -12,7 +12,7 @@ from functools import partial
 from string import ascii_uppercase
 from typing import TypeAlias
 
-from spor_tasks.aspects.arms import counted, in_words, no_training_samples, strict_sets
+from spor_tasks.aspects.arms import counted, in_words, strict_sets
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import (
     AttributeValue,
@@ -65,8 +65,6 @@ def build(
             values of one of the ``attributes`` have more than :data:`MOST_LETTERS`.
     """
     train, test = tuple(train), tuple(test)
-    if not train:
-        raise no_training_samples()
     values = values_by_attribute([*train, *test])
     named = {letters_of(attribute): attribute for attribute in values}
     attributes = [

@@ -54,11 +54,6 @@ def digest(prompted: Iterable[Prompted]) -> str:
     return sha.hexdigest()
 
 
-def copied_text(demonstrations: Iterable[Sample]) -> str:
-    """Return what a system writes that copies the text of every demonstration."""
-    return " ".join(sample.references[0] for sample in demonstrations)
-
-
 def matching(prompted: Sequence[Prompted]) -> tuple[Matching, ...]:
     """Return the content of the prompts of each arm, to see how alike they are."""
     samples = [item.sample for item in prompted]
@@ -90,4 +85,5 @@ def words(sample: Sample) -> int:
 
 def worth(sample: Sample, demonstrations: Demonstrations) -> float:
     """Return the PARENT of copying the demonstrations, from 0 to 100."""
-    return 100 * float(PARENT.judge_one(sample, copied_text(demonstrations)).details["f"])
+    copied = " ".join(shown.references[0] for shown in demonstrations)
+    return 100 * float(PARENT.judge_one(sample, copied).details["f"])

@@ -1,7 +1,6 @@
 """Prompts that are longer than a model takes: the end of the table is left out, nothing else."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 _CHARACTERS = 6  # of a prompt for each token: what comes later is rarely kept, and slow to count
 
@@ -11,7 +10,7 @@ def without_end_of_table(
     before: Sequence[str],
     most: int,
     count: Callable[[str], int],
-    tokenizer: Callable[..., Any],
+    tokenizer: Callable[..., Mapping[str, Sequence[tuple[int, int]]]],
 ) -> str:
     """Return a prompt of at most ``most`` tokens, shortened just before a text.
 

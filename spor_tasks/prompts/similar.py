@@ -7,7 +7,7 @@ numbers of each combination.
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import NamedTuple
@@ -49,32 +49,6 @@ class _TableSamples(NamedTuple):
     samples: list[int]
 
 
-class _TablesByHeader:
-    """Tables by their headers."""
-
-    def __init__(self, samples: Sequence[Sample]) -> None:
-        tables: dict[str, _TableSamples] = {}
-        by_header: dict[frozenset[str], list[_TableSamples]] = defaultdict(list)
-        for number, sample in enumerate(samples):
-            if "table" not in sample.context:
-                continue
-            name = str(sample.about("name"))
-            if name not in tables:
-                tables[name] = _TableSamples(name, str(sample.about("title")), [])
-                by_header[header_of(sample)].append(tables[name])
-            tables[name].samples.append(number)
-        self.tables = [*by_header.values()]
-        self._headers = Overlaps(by_header)
-
-    def by_likeness(self, header: frozenset[str]) -> Iterator[list[_TableSamples]]:
-        """Yield all tables, those of equal likeness together, the most similar first."""
-        likeness = self._headers.likeness(header)
-        while (best := likeness.max()) >= 0:
-            (numbers,) = np.nonzero(likeness == best)
-            yield [table for number in numbers for table in self.tables[number]]
-            likeness[numbers] = -1
-
-
 def similar_tables(
     arm: str, samples: Sequence[Sample], most: int
 ) -> Callable[[Sample], tuple[Sample, ...]]:
@@ -89,18 +63,30 @@ def similar_tables(
         SplitError: the arm has no sample with a table.
         CorpusError: a table is malformed.
     """
-    headers = _TablesByHeader(samples)
-    if not headers.tables:
+    tables: dict[str, _TableSamples] = {}
+    by_header: dict[frozenset[str], list[_TableSamples]] = defaultdict(list)
+    for number, sample in enumerate(samples):
+        if "table" not in sample.context:
+            continue
+        name = str(sample.about("name"))
+        if name not in tables:
+            tables[name] = _TableSamples(name, str(sample.about("title")), [])
+            by_header[header_of(sample)].append(tables[name])
+        tables[name].samples.append(number)
+    if not tables:
         raise SplitError(f"{arm} has no sample with a table")
+    headers, with_header = Overlaps(by_header), [*by_header.values()]
 
     @cache  # a test table has several samples
     def ranked(name: str, title: str, header: frozenset[str]) -> list[_TableSamples]:
         best: list[_TableSamples] = []
-        for tables in headers.by_likeness(header):
-            different = [table for table in tables if table.name != name and table.title != title]
+        likeness = headers.likeness(header)
+        while len(best) < most and (highest := likeness.max()) >= 0:
+            (equal,) = np.nonzero(likeness == highest)
+            likeness[equal] = -1
+            near = [table for number in equal for table in with_header[number]]
+            different = [table for table in near if table.name != name and table.title != title]
             best += sorted(different, key=lambda table: _draw(name, table.name), reverse=True)
-            if len(best) >= most:
-                break
         return best[:most]
 
     def choose(sample: Sample) -> tuple[Sample, ...]:

@@ -83,8 +83,8 @@ def test_few_test_samples_are_a_hint_at_the_search():
     assert "35 test samples are few: `spor data build --search`" in str(
         built._replace(pair=few).warnings
     )
-    searched = {**built.facts, "settings": {"rounds": 1}}
-    assert "few" not in str(built._replace(pair=few, facts=searched).warnings)
+    searched = {**built.origin, "settings": {"rounds": 1}}
+    assert "few" not in str(built._replace(pair=few, origin=searched).warnings)
 
 
 def test_another_threshold_than_the_papers_and_only_known_units_are_tested():
@@ -102,6 +102,7 @@ def test_another_threshold_than_the_papers_and_only_known_units_are_tested():
         (corpus(pool(["a", "b", "ab"])), "systematicity", None, "would not differ from Atom"),
         (corpus(LETTERS), "productivity", "n3", "has no test samples"),
         (corpus((), LETTERS), "order_invariance", "main", "no training samples"),
+        (corpus((), LETTERS), "rule_learnability", None, "no training samples"),
         (corpus(LETTERS, pool(["xyz"])), "productivity", None, "of 1, the nearest lacks 2"),
         (corpus(LETTERS, pool(["ab"])), "productivity", "n3", "the largest of 1 has 2"),
         (corpus(LETTERS, pool(["a"])), "order_invariance", "cwio", "in 1 no two units differ"),
@@ -134,9 +135,9 @@ def test_the_embedded_corpus_is_built_as_every_task_loads_it_and_otherwise_with_
     assert (default.pair.all, str(default.pair.facts)) == (loaded.all, str(loaded.facts))
     facts = {"corpus_version": f"sha256:{MINI.read().sha256}", "seed": 0}
     settings = {"limit": 0.02, "restarts": systematicity.RESTARTS}
-    assert default.facts == {**facts, "settings": settings}
+    assert default.origin == {**facts, "settings": settings}
     other = answer(Request(corpus="mini", aspect="systematicity", seed=1, restarts=2))
-    assert other.facts == {**facts, "settings": {**settings, "restarts": 2}, "seed": 1}
+    assert other.origin == {**facts, "settings": {**settings, "restarts": 2}, "seed": 1}
     assert other.pair.test != default.pair.test
 
 
@@ -148,11 +149,11 @@ def test_a_search_says_how_it_is_repeated(letters):
     assert check.check(found.pair).holds
     assert str(found.pair.facts) == "systematicity letters strict"
     assert words_of(found.pair)[-1] == ["ab"]
-    assert (found.facts["seed"], found.facts["settings"]["rounds"]) == (3, 2)
+    assert (found.origin["seed"], found.origin["settings"]["rounds"]) == (3, 2)
     assert not found.interrupted
     assert steps[-1][0] == steps[-1][1]
     limited = answer(replace(request, rounds=None, seconds=1))
-    assert limited.facts["settings"]["rounds"] >= 1
+    assert limited.origin["settings"]["rounds"] >= 1
 
 
 SEARCH = {"aspect": "systematicity", "search": True}
@@ -203,7 +204,7 @@ def test_a_corpus_of_ones_own_needs_a_name_and_has_no_published_sets(letters):
 def test_sets_of_a_corpus_name_its_commit():
     released = answer(Request(corpus="e2e", aspect="systematicity"))
     assert released.pair.facts.protocol == "published"
-    assert released.facts == {
+    assert released.origin == {
         "corpus_version": "git:ea664bb9d778a18f1a391d34e3ff385ab981d73c",
         "settings": {"limit": 0.02},
         "seed": None,

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int | None:
     with folder.new(options.out, overwrite=options.overwrite) as staging:
         with working(f"building {options.aspect}") as progress:
             answer = request.answer(asked, progress)
-        manifest = folder.write_sets(staging, answer.pair, answer.facts)
+        manifest = folder.write_sets(staging, answer.pair, answer.origin)
     if options.json:
         print(json.dumps(manifest, indent=2))  # ASCII only: harmless on a terminal
     else:

@@ -107,35 +107,15 @@ def _names(header: Sequence[str]) -> list[str]:
 
 def _column(name: str, cells: tuple[str, ...]) -> TypedColumn:
     present = [cell for cell in cells if cell not in MISSING]
-    if not present and cells:
-        return TypedColumn(name, ColumnType.NUMBER, (math.nan,) * len(cells), cells)
+    kind, values = ColumnType.TEXT, tuple(None if cell in MISSING else cell for cell in cells)
     if cells and len(present) == len(cells) and all(map(_WHOLE.fullmatch, cells)):
         whole = tuple(map(int, cells)) if max(map(len, cells)) < _LONG else ()
-        fits = whole and all(-(2**63) <= number < 2**63 for number in whole)
-        return TypedColumn(name, ColumnType.NUMBER, whole, cells) if fits else _untyped(name, cells)
-    numbers = _numbers(cells) if cells else None
-    if numbers is not None:
+        if whole and all(-(2**63) <= number < 2**63 for number in whole):
+            return TypedColumn(name, ColumnType.NUMBER, whole, cells)
+        kind = ColumnType.OTHER
+    elif cells and all(map(_REAL.fullmatch, present)):
+        numbers = tuple(math.nan if cell is None else float(cell) for cell in values)
         return TypedColumn(name, ColumnType.NUMBER, numbers, cells)
-    if present and _TRUTH.issuperset(present):
-        return _untyped(name, cells)
-    return TypedColumn(name, ColumnType.TEXT, _texts(cells), cells)
-
-
-def _untyped(name: str, cells: tuple[str, ...]) -> TypedColumn:
-    return TypedColumn(name, ColumnType.OTHER, _texts(cells), cells)
-
-
-def _texts(cells: tuple[str, ...]) -> tuple[str | None, ...]:
-    return tuple(None if cell in MISSING else cell for cell in cells)
-
-
-def _numbers(cells: Sequence[str]) -> tuple[float, ...] | None:
-    numbers = []
-    for cell in cells:
-        if cell in MISSING:
-            numbers.append(math.nan)
-        elif _REAL.fullmatch(cell):
-            numbers.append(float(cell))
-        else:
-            return None
-    return tuple(numbers)
+    elif present and _TRUTH.issuperset(present):
+        kind = ColumnType.OTHER
+    return TypedColumn(name, kind, values, cells)

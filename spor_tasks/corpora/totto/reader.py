@@ -10,7 +10,7 @@ whether a training table has the same header.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -23,6 +23,7 @@ from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto.linearize import units_of
 
+T = TypeVar("T")
 TottoPart: TypeAlias = Literal["train", "dev", "test"]
 
 PARTS: tuple[TottoPart, ...] = get_args(TottoPart)
@@ -85,7 +86,7 @@ def sample_of_row(row: Row, where: str) -> Sample:
     return _sample(_convert, row, where)
 
 
-def _sample(read: Callable[[Any], Example], content: object, where: str) -> Sample:
+def _sample(read: Callable[[T], Example], content: T, where: str) -> Sample:
     try:
         example = read(content)
         table = CellTable(example.table, example.highlighted_cells)
