@@ -56,6 +56,8 @@ from training.experiments import run
 _follow = run._follow
 
 def follow(todo, logs, gpu):
+    if logs.parent.name == "killed":
+        run._GRACE = 1.0  # whoever goes on none the less is killed
     _follow(lambda: nap(logs.parent), logs, gpu)
 
 def nap(folder):
@@ -68,7 +70,6 @@ def nap(folder):
             file.with_suffix(".interrupted").write_text(file.read_text())
             if Path(folder).name != "killed":
                 raise
-            run._GRACE = 1.0  # whoever goes on none the less is killed
 """
 
 # The status of a parent that got a signal.
