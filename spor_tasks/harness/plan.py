@@ -19,6 +19,7 @@ from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
 from spor_tasks.models.backends import backend
 from spor_tasks.models.checkpoints import Checkpoint
+from spor_tasks.prompts.styles import PromptStyle
 from spor_tasks.results.facts import Adapter
 
 
@@ -121,6 +122,8 @@ class Plan(NamedTuple):
     fewshot_arm: str | None
     """The arm of the demonstrations."""
     adapter: Adapter | None
+    style: PromptStyle
+    """That of the prompts."""
     warnings: tuple[str, ...]
     """What could not be checked of the adapter."""
 
@@ -159,6 +162,7 @@ def _resolve(metadata: Metadata, pair: Sets, _files: object) -> Plan:
         fewshot_arm=_arm(pair, "fewshot_arm", of_set.icl_arm, settings.fewshot_arm)
         or next(iter(pair.arms), None),
         adapter=adapter,
+        style=checkpoints.prompt_style(metadata.model, adapter, settings.prompt_style),
         warnings=_check_adapter(adapter, pair, metadata),
     )
 

@@ -88,10 +88,8 @@ class SporTask(host.HostTask):
         for warning in () if self._is_checked else plan.warnings:
             _log.warning(warning)
         self._backend = backends.backend(known.model.model_type)
-        self._style = checkpoints.prompt_style(
-            known.model, plan.adapter, known.settings.prompt_style
-        )
-        is_instructed = self._style == "instruction"
+        self._style = plan.style
+        is_instructed = plan.style == "instruction"
         own = known.set.own_corpus
         self._instruction = own.instruction if own and is_instructed else None
         asks_likelihoods = config["output_type"] == "loglikelihood"
