@@ -143,15 +143,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the arguments; overrides may stand anywhere, also after an option's words."""
     command = parser()
     options, rest = command.parse_known_args(arguments)
-    known = hasattr(options, "overrides") and all(map(_is_override, rest))
-    if rest and not known:
+    found = vars(options)
+    if rest and not ("overrides" in found and all(map(_is_override, rest))):
         command.error(f"unrecognized arguments: {' '.join(rest)}")
-    for name in {"only", "aspect"} & vars(options).keys():  # they got every word after them
-        words = getattr(options, name)
-        rest += filter(_is_override, words)
-        setattr(options, name, [word for word in words if not _is_override(word)])
+    for name in {"only", "aspect"} & found.keys():  # they got every word after them
+        rest += filter(_is_override, found[name])
+        found[name] = [word for word in found[name] if not _is_override(word)]
     if rest:
-        options.overrides = [*options.overrides, *rest]
+        found["overrides"] = [*found["overrides"], *rest]
     return options
 
 

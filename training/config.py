@@ -33,13 +33,7 @@ from training.settings import (
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
-PAPER_LORA: Plain = {
-    "r": 8,
-    "lora_alpha": 32,
-    "lora_dropout": 0.1,
-    "target_modules": None,
-}
-
+PAPER_LORA: Plain = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1, "target_modules": None}
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 

@@ -110,8 +110,7 @@ def dev_samples(
         return _held_out(settings, pair)
     sets, tested = reported.sets, pair.test
     if sets.named != pair.facts.named:
-        named_so = replace(data, aspect=sets.aspect, part=sets.part, sets=None)
-        tested = sets_of(named_so).test
+        tested = sets_of(replace(data, aspect=sets.aspect, part=sets.part, sets=None)).test
     return tested if settings.policy == "test-best" else _unused(settings, pair, tested, data)
 
 
@@ -146,13 +145,8 @@ def _unused(
     used = in_tests.union(_content(sample) for arm in pair.arms.values() for sample in arm)
     categories = {sample.about("category") for sample in pool if _content(sample) in in_tests}
     variant = pair.test[0].about("prompt")
-    unused = [
-        replace(sample, context={**sample.context, "prompt": variant}) if variant else sample
-        for sample in pool
-        if _content(sample) not in used
-        and sample.about("category") in categories
-        and sample.references
-    ]
+    others = (sample for sample in pool if sample.references and _content(sample) not in used)
+    unused = [sample for sample in others if sample.about("category") in categories]
     if not unused:
         split = "dev-split, " if _have_equal_content(pair) else ""
         raise ConfigError(
@@ -160,7 +154,10 @@ def _unused(
             "left over for selection.policy=dev-best",
             remedy=f"Set selection.policy to {split}{_OTHER_POLICIES}",
         )
-    return _drawn(unused, settings.samples, f"development {settings.seed}")
+    drawn = _drawn(unused, settings.samples, f"development {settings.seed}")
+    if not variant:
+        return drawn
+    return tuple(replace(each, context={**each.context, "prompt": variant}) for each in drawn)
 
 
 def _held_out(settings: SelectionConfig, pair: Sets) -> tuple[Sample, ...]:

@@ -61,15 +61,12 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
         by_kind[re.split("[.=]", override)[0] in own_keys].append(override)
     document = read_yaml(read_text(path), str(path))
     experiment = read_settings(Experiment, document, str(path), by_kind[True])
-    models = tuple(
-        replace(
-            entry,
-            config=entry.config and path.parent / entry.config,
-            overrides=(*entry.overrides, *by_kind[False]),
-        )
-        for entry in experiment.models
-    )
-    experiment = replace(experiment, models=models)
+    models = []
+    for entry in experiment.models:
+        config = entry.config and path.parent / entry.config
+        own = (*entry.overrides, *by_kind[False])
+        models.append(replace(entry, config=config, overrides=own))
+    experiment = replace(experiment, models=tuple(models))
     try:
         expand(experiment)
     except SporError as error:

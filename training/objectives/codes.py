@@ -87,14 +87,13 @@ class Coded(Likelihood):
                 remedy="Set model.path to a causal language model, such as GPT-2.",
             )
         super().__init__(settings, material)
-        values: dict[str, dict[str, None]] = {}
         combinations = {sample.id: combination_of(sample) for sample in material.samples}
-        for sample in material.samples:
-            for unit in sample.units:
-                values.setdefault(unit[0], {})[unit[-1]] = None
+        units = dict.fromkeys(unit for sample in material.samples for unit in sample.units)
+        aspects: dict[str, tuple[str, ...]] = {}
+        for unit in units:
+            aspects[unit[0]] = (*aspects.get(unit[0], ()), unit[-1])
         self.pool = tuple(dict.fromkeys(combinations[row.sample] for row in self.rows.rows))
         base, sizes = material.base, to_dict(settings, {"weight", "contrasts"})
-        aspects = {aspect: tuple(names) for aspect, names in values.items()}
         vectors = partial(self.vectors, **sizes)
         self.model = model = CodedModel(base.model, base.tokenizer, aspects, vectors)
         rows = []

@@ -160,8 +160,6 @@ def support(
     """
     if not constrained:
         return [each for each in trained if each not in current]
-    if not current:
-        return []
     values = [dict.fromkeys(of_aspect) for of_aspect in zip(*current, strict=True)]
     return [each for each in itertools.product(*values) if each in trained and each not in current]
 
