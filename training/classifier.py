@@ -223,9 +223,7 @@ def _trained(
             if held_out >= len(drawn):
                 raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
             train_part, dev = drawn[held_out:], drawn[:held_out]
-            model, tokenizer = _base(train_part, values, config)
-            tokenizer.model_max_length = min(config.max_tokens, tokenizer.model_max_length)
-            accuracies = _fit(model, tokenizer, train_part, dev, config)
+            model, tokenizer, accuracies = _fit(train_part, dev, values, config)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
         counts = {"texts": len(train_part), "dev_texts": len(dev)}
@@ -235,13 +233,11 @@ def _trained(
 
 
 def _fit(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    train_part: _Labelled,
-    dev: _Labelled,
-    settings: ClassifierConfig,
-) -> tuple[float, ...]:
-    """Train the model; return the accuracy on the held-out texts after each epoch."""
+    train_part: _Labelled, dev: _Labelled, values: Sequence[str], settings: ClassifierConfig
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, tuple[float, ...]]:
+    """Return the trained model, and its accuracy on the held-out texts after each epoch."""
+    model, tokenizer = _base(train_part, values, settings)
+    tokenizer.model_max_length = min(settings.max_tokens, tokenizer.model_max_length)
 
     def accuracy(predicted: EvalPrediction) -> dict[str, float]:
         is_right = predicted.predictions.argmax(-1) == predicted.label_ids
@@ -282,8 +278,8 @@ def _fit(
         )
         with redirect_stdout(sys.stderr):  # the bar and the lines of each epoch
             trainer.train()
-    history = trainer.state.log_history
-    return tuple(entry["eval_accuracy"] for entry in history if "eval_accuracy" in entry)
+    history = [entry for entry in trainer.state.log_history if "eval_accuracy" in entry]
+    return model, tokenizer, tuple(entry["eval_accuracy"] for entry in history)
 
 
 def _rows(part: _Labelled, tokenizer: PreTrainedTokenizerBase) -> list[dict[str, int | list[int]]]:

@@ -218,7 +218,6 @@ def _gpu(number: int) -> str | None:
 def _watch(chosen: Sequence[Cell], have_ended: Callable[[], bool]) -> None:
     """Show one bar for all workers until the last has ended; in a file, only what is new."""
     states: dict[str, CellState] = {}
-    shown = ""
     with tqdm(total=len(chosen), unit=" cells") as bar:
         while True:
             ended = have_ended()
@@ -226,8 +225,7 @@ def _watch(chosen: Sequence[Cell], have_ended: Callable[[], bool]) -> None:
             states |= _look([cell for cell in chosen if cell.name not in done])
             bar.n = sum(state.status in {"done", "failed", "conflict"} for state in states.values())
             counts = _counted(states)
-            bar.set_postfix_str(counts, refresh=sys.stderr.isatty() or counts != shown)
-            shown = counts
+            bar.set_postfix_str(counts, refresh=sys.stderr.isatty() or counts != bar.postfix)
             if ended:
                 return
             time.sleep(_SECONDS)
