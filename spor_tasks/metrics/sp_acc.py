@@ -97,7 +97,7 @@ class SpAcc(Metric):
         ranked = sorted(first, key=lambda finished: -ranking.fit(output, finished.program))
         best = ranked[: _BEST if len(first) > _FEW else 1]
         values = {
-            "sp_acc": 100.0 * any(program.verdict for program in best),
+            "sp_acc": 100.0 * any(program.value for program in best),
             "sp_found": 100.0 * bool(programs),
             "sp_cut": 100.0 * stop.is_cut,
         }
@@ -109,7 +109,7 @@ class SpAcc(Metric):
             "sp_search": stop.value,
             "sp_programs": len(programs),
             "sp_program": best[0].program if best else None,
-            "sp_verdict": best[0].verdict if best else None,
+            "sp_verdict": best[0].value if best else None,
             "sp_best": [f"{program}={verdict}" for program, verdict in best],
         }
         return Judgement(values, {**values, **details})

@@ -12,6 +12,7 @@ Lemmas and tags are not those of the authors' tools (:mod:`.lemmas`), so the lin
 those of the data: use the columns and templates of the data where there are any.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -24,11 +25,11 @@ from spor_tasks.metrics.programs.mentions import (
     ROW_OF_NAMES,
     Mention,
     index_of,
-    is_number,
     mentions_of,
     merged,
     plain,
 )
+from spor_tasks.metrics.programs.parse import as_number
 from spor_tasks.text.tokenize import all_tokens
 
 SLOT = "[ENT]"
@@ -100,25 +101,22 @@ class _LinkedSentence:
         self.texts = dict[tuple[str, str], None]()
         self.numbers = list[tuple[str | None, Numeric | str]]()
         self.text_columns, self.number_columns = dict[str, None](), dict[str, None]()
-        self.contents = dict[int, str]()  # of the placeholders
-        self.tokens = list[str]()
+        self.contents = dict[str, str]()  # of the placeholders
 
     def result(self, template: str) -> Linked:
-        self._read_links()
-        self._read_numbers()
-        self._correct_counts()
-        for column, _ in self.numbers:
-            if column is not None:
-                self.number_columns.setdefault(column)
-        for column, _ in self.texts:
-            self.text_columns.setdefault(column)
+        last_number = [
+            column.name for column in self.table.columns if column.kind is ColumnType.NUMBER
+        ][-1:]
+        tokens = [self._linked(mention) for mention in self.mentions]
+        self._read_numbers(tokens, last_number)
+        self._correct_counts(tokens)
+        self.number_columns |= dict.fromkeys(name for name, _ in self.numbers if name is not None)
+        self.text_columns |= dict.fromkeys(name for name, _ in self.texts)
         if DEGREES.intersection(self.tags) and not self.number_columns:
-            self.number_columns.update(dict.fromkeys(self._last_number()))
-        numbered = self.table.numbers
-        names = (*self.text_columns, *self.number_columns)
-        width = len(self.table.columns)
+            self.number_columns |= dict.fromkeys(last_number)
+        named = {self.table.numbers[name] for name in self.text_columns | self.number_columns}
         return Linked(
-            " ".join(self.tokens),
+            " ".join(tokens),
             self.normalized,
             " ".join(
                 f"#{each.text};{each.place.row},{each.place.column}#" if each.place else each.text
@@ -130,47 +128,49 @@ class _LinkedSentence:
             tuple(self.numbers),
             tuple(self.text_columns),
             tuple(self.number_columns),
-            tuple(sorted({numbered[name] for name in names})) or tuple(range(min(width, 3))),
+            tuple(sorted(named)) or tuple(range(len(self.table.columns)))[:3],
         )
 
-    def _read_links(self) -> None:
-        for mention in self.mentions:
-            text, place = mention.text, mention.place
-            if place is None:
-                self.tokens.append(text)
-                continue
-            if place.column >= 0:
-                column = self.table.columns[place.column]
-                of_numbers = column.kind is ColumnType.NUMBER
-                if place.row == ROW_OF_NAMES:
-                    columns = self.number_columns if of_numbers else self.text_columns
-                    columns.setdefault(column.name)
-                elif not of_numbers:
-                    self.texts.setdefault((column.name, text))
-                elif (pair := (column.name, _value(text))) not in self.numbers:
-                    self.numbers.append(pair)
-            self._add_placeholder("ENTITY", text)
+    def _linked(self, mention: Mention) -> str:
+        """Return a placeholder for what is linked, else the words."""
+        text, place = mention.text, mention.place
+        if place is None:
+            return text
+        if place.column >= 0:
+            column = self.table.columns[place.column]
+            of_numbers = column.kind is ColumnType.NUMBER
+            if place.row == ROW_OF_NAMES:
+                columns = self.number_columns if of_numbers else self.text_columns
+                columns.setdefault(column.name)
+            elif not of_numbers:
+                self.texts.setdefault((column.name, text))
+            elif (pair := (column.name, _value(text))) not in self.numbers:
+                self.numbers.append(pair)
+        return self._placeholder("ENTITY", text)
 
-    def _add_placeholder(self, kind: str, content: str) -> None:
-        self.tokens.append(f"<{kind}{len(self.contents)}>")
-        self.contents[len(self.contents)] = content
+    def _placeholder(self, kind: str, content: str) -> str:
+        placeholder = f"<{kind}{len(self.contents)}>"
+        self.contents[placeholder] = content
+        return placeholder
 
-    def _read_numbers(self) -> None:
-        tokens, self.tokens = self.tokens, []
+    def _read_numbers(self, tokens: list[str], last_number: Sequence[str]) -> None:
+        """Put placeholders for compared numbers and for counts."""
         for i, token in enumerate(tokens):
             number = _value(token) if token.isdecimal() or "." in token else token
             if isinstance(number, str):
-                self.tokens.append(token)
                 continue
+            valued = {column for column, _ in self.numbers}
+            lacking = [name for name in self.number_columns if name not in valued]
             compared, counted = self._likely(number, tokens, i)
+            compared += 2 * bool(lacking)
             if compared >= counted and compared > 0:
-                self._add_placeholder("COMPUTE", token)
-                self._compare(number)
+                tokens[i] = self._placeholder("COMPUTE", token)
+                names = lacking if self.number_columns else last_number
+                self.number_columns |= dict.fromkeys(names)
+                self.numbers += [(name, number) for name in names]
             elif counted > max(compared, 0):
-                self._add_placeholder("COUNT", token)
+                tokens[i] = self._placeholder("COUNT", token)
                 self.numbers.append((None, number))
-            else:
-                self.tokens.append(token)
 
     def _likely(self, number: Numeric, tokens: Sequence[str], i: int) -> tuple[int, int]:
         """Return what speaks for a number that is compared, and what for a count."""
@@ -187,25 +187,10 @@ class _LinkedSentence:
         after_there_be = i > 1 and tokens[i - 2] == "there" and tokens[i - 1] in {"be", "are", "is"}
         before_of = tokens[i + 1 : i + 2] == ["of"]
         votes.append((-4, 4) if after_there_be or before_of else (1, -1))
-        valued = {column for column, _ in self.numbers}
-        votes.append((2 if set(self.number_columns) - valued else 0, 0))
         compared, counted = zip(*votes, strict=True)
         return sum(compared), sum(counted)
 
-    def _compare(self, number: Numeric) -> None:
-        if not self.number_columns:
-            for column in self._last_number():
-                self.number_columns[column] = None
-                self.numbers.append((column, number))
-            return
-        valued = {column for column, _ in self.numbers}
-        self.numbers += [(name, number) for name in self.number_columns if name not in valued]
-
-    def _last_number(self) -> list[str]:
-        columns = self.table.columns
-        return [column.name for column in columns if column.kind is ColumnType.NUMBER][-1:]
-
-    def _correct_counts(self) -> None:
+    def _correct_counts(self, tokens: list[str]) -> None:
         """Take a small number as a count, whatever it is linked to, where the words say so."""
         for i, (column, value) in enumerate(self.numbers):
             if column is None or not isinstance(value, int) or value >= 10:
@@ -215,12 +200,11 @@ class _LinkedSentence:
             if says or self.normalized.startswith(f"{value} "):
                 self.numbers[i] = (None, value)
                 # The first placeholder of the number is one of a count, too.
-                same = (place for place, text in self.contents.items() if text == str(value))
-                if (place := next(same, None)) is not None:
-                    kinds = (f"<{kind}{place}>" for kind in ("ENTITY", "COMPUTE", "COUNT"))
-                    old = next(kind for kind in kinds if kind in self.tokens)
-                    self.tokens[self.tokens.index(old)] = f"<COUNT{place}>"
-                    del self.contents[place]
+                same = (each for each, text in self.contents.items() if text == str(value))
+                if (placeholder := next(same, None)) is not None:
+                    count = re.sub("[A-Z]+", "COUNT", placeholder)
+                    tokens[tokens.index(placeholder)] = count
+                    del self.contents[placeholder]
 
 
 def signature() -> str:
@@ -256,4 +240,5 @@ def _value(text: str) -> Numeric | str:
     """Return the number that a text is, or the text."""
     if text.isdecimal() and len(text) <= _MOST_DIGITS:
         return int(text)
-    return float(text) if is_number(text) else text
+    number = as_number(text)
+    return text if number is None else number

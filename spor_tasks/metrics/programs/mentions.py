@@ -4,13 +4,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from spor_tasks.core.table import Table
 from spor_tasks.metrics.programs import WORDS
 from spor_tasks.metrics.programs.lemmas import Word, words
+from spor_tasks.metrics.programs.parse import as_number
 from spor_tasks.text.tokenize import all_tokens
 
 ROW_OF_NAMES = 0
@@ -25,6 +26,8 @@ _ORDINALS: Mapping[str, str] = WORDS["ordinals"]
 _LAST_DAY = 31
 _STOP_WORDS = frozenset(WORDS["stop"].split())
 
+_COMMON = files(__package__).joinpath("common_words.txt").read_text("utf-8").split()
+_RANKS = {word: rank for rank, word in enumerate(_COMMON)}  # as in the published freq_list.json
 _VERY_COMMON = 800  # words of the list, the commonest first
 _FEW_DIGITS = 2  # of a number that is not rare
 
@@ -129,12 +132,7 @@ def _other_forms(lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield digit, f"0{digit}"
     if distinct & {"crowd", "attendance"}:
         yield from (("people", "crowd"), ("audience", "crowd"))
-    if distinct & MONTHS:
-        yield from _other_dates(distinct)
-
-
-def _other_dates(distinct: set[str]) -> Iterator[tuple[str, str]]:
-    for day in map(str, range(1, _LAST_DAY + 1)):
+    for day in map(str, range(1, _LAST_DAY + 1) if distinct & MONTHS else ()):
         if day in distinct:
             yield day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th"), day
     for short, long in _LONG_MONTHS.items():
@@ -213,18 +211,11 @@ def _score(bare: str, parts: Sequence[str], lacks: int, cell: str) -> float:
     """Return how much speaks for a link to a cell that has more words, or fewer."""
     score = len(parts) - 4 * lacks / (len(parts) + lacks)
     if not any(part.isdecimal() and len(part) <= _FEW_DIGITS for part in parts):
-        ranks = [_ranks().get(part) for part in parts]
+        ranks = [_RANKS.get(part) for part in parts]
         is_rare, is_very_rare = any(r is None or r > _VERY_COMMON for r in ranks), None in ranks
         score += (1 if is_rare else -1) + 3 * is_very_rare
     score += (len(parts) > 1) + (len(parts) > lacks) + 2 * ("(" in cell and ")" in cell)
     return score + 5 * any(part in MONTHS for part in parts) - 5 * (bare not in cell)
-
-
-@cache
-def _ranks() -> Mapping[str, int]:
-    """Return the place of each common word; they are the first of the published freq_list.json."""
-    text = files(__package__).joinpath("common_words.txt").read_text("utf-8")
-    return {word: rank for rank, word in enumerate(text.split())}
 
 
 def _bare(text: str) -> str:
@@ -242,7 +233,7 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
             and (before := joined_mentions[-2].place)
             and before.column == mention.place.column
             and before.row in {mention.place.row, _SEVERAL}
-            and not (is_number(mention.text) and is_number(joined_mentions[-2].text))
+            and None in (as_number(mention.text), as_number(joined_mentions[-2].text))
         ):
             between = joined_mentions.pop()
             first = joined_mentions.pop()
@@ -253,12 +244,3 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
         else:
             joined_mentions.append(mention)
     return joined_mentions
-
-
-def is_number(text: str) -> bool:
-    """Return whether a text is a number as Python reads it."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

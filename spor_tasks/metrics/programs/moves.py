@@ -26,20 +26,19 @@ def _rows(search: Expansion, state: State, name: str, operator: str) -> None:
     for j, row_set in enumerate(state.sets):
         whole = row_set.program == ALL_ROWS
         if (not whole or search.counts_all) if name == "count" else whole:
-            search.attempt(state, operator, row_set.program, (row_set.rows,), used=(j,))
+            search.attempt(state, operator, row_set, used=(j,))
 
 
 def _all_rows(search: Expansion, state: State, _: str, operator: str) -> None:
     if len(state.sets) <= MOST_ROWS:
-        search.attempt(state, operator, ALL_ROWS, (state.sets[0].rows,))
+        search.attempt(state, operator, state.sets[0])
 
 
 def _two_sets(search: Expansion, state: State, name: str, operator: str) -> None:
     alone = 2 if name in {"after", "before"} else 1
     for (i, first), (j, second) in combinations(islice(enumerate(state.sets), alone - 1, None), 2):
-        if (len(first.rows) == 1) + (len(second.rows) == 1) >= alone:
-            text = f"{first.program}; {second.program}"
-            search.attempt(state, operator, text, (first.rows, second.rows), used=(i, j))
+        if (len(first.value) == 1) + (len(second.value) == 1) >= alone:
+            search.attempt(state, operator, first, second, used=(i, j))
 
 
 # --- A set of rows and a column -------------------------------------------------------------------
@@ -51,21 +50,18 @@ def _columns(search: Expansion, state: State, name: str, operator: str) -> None:
         return
     is_hop, linked = name.endswith("_hop"), search.linked
     is_text = name in {"str_hop", "uniq_str"}
-    columns = linked.text_columns if is_text else linked.number_columns
     for j, row_set in enumerate(state.sets):
-        if (len(row_set.rows) == 1) is not is_hop:
+        if (len(row_set.value) == 1) is not is_hop:
             continue
-        for column in columns:
+        for column in linked.text_columns if is_text else linked.number_columns:
             if not is_hop or f"; {column};" not in row_set.program:
-                text, arguments = f"{row_set.program}; {column}", (row_set.rows, column)
-                result_column = "count" if name == "uniq_str" else column
-                search.attempt(state, operator, text, arguments, column=result_column, used=(j,))
+                of = "count" if name == "uniq_str" else column
+                search.attempt(state, operator, row_set, column, column=of, used=(j,))
 
 
 def _text_columns(search: Expansion, state: State, _: str, operator: str) -> None:
     for column in search.linked.text_columns:
-        text, arguments = f"{ALL_ROWS}; {column}", (state.sets[0].rows, column)
-        search.attempt(state, operator, text, arguments, column=column)
+        search.attempt(state, operator, state.sets[0], column, column=column)
 
 
 # --- Values ---------------------------------------------------------------------------------------
@@ -75,16 +71,15 @@ def _all_texts(search: Expansion, state: State, _: str, operator: str) -> None:
     texts = state.texts
     same = len({item.column for item in texts}) == 1 and not any(item.is_computed for item in texts)
     if search.step == 0 and len(texts) > 1 and same:
-        text = "; ".join(item.program for item in texts)
-        values, removed = tuple(item.value for item in texts), tuple(range(len(texts)))
-        search.attempt(state, operator, text, values, field="texts", removed=removed)
+        removed = tuple(range(len(texts)))
+        search.attempt(state, operator, *texts, field="texts", removed=removed)
 
 
 def _computed(search: Expansion, state: State, name: str, operator: str) -> None:
     field = "texts" if name == "none" else "numbers"
     for i, item in enumerate(getattr(state, field)):
         if item.is_computed and (name == "none" or "count" not in item.column):
-            search.attempt(state, operator, item.program, (item.value,), field=field, removed=(i,))
+            search.attempt(state, operator, item, field=field, removed=(i,))
 
 
 def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> None:
@@ -99,25 +94,20 @@ def _two_numbers(search: Expansion, state: State, name: str, operator: str) -> N
             counts = [item.value for item in items if not isinstance(item.value, str)]
             if any(count > search.table.size for count in counts):
                 continue
-        for a, b in ((first, second), (second, first)):
-            text, values = f"{a.program}; {b.program}", (a.value, b.value)
-            search.attempt(
-                state, operator, text, values, column=a.column, removed=(i, j), repeats=True
-            )
+        for a, b in (items, items[::-1]):
+            search.attempt(state, operator, a, b, column=a.column, removed=(i, j), repeats=True)
 
 
 def _two_texts(search: Expansion, state: State, _: str, operator: str) -> None:
     for (i, first), (j, second) in combinations(enumerate(state.texts), 2):
         if (first.is_computed or second.is_computed) and first.kind == second.kind:
-            text, values = f"{first.program}; {second.program}", (second.value, first.value)
-            search.attempt(state, operator, text, values, field="texts", removed=(i, j))
+            search.attempt(state, operator, first, second, field="texts", removed=(i, j))
 
 
 def _two_truths(search: Expansion, state: State, _: str, operator: str) -> None:
     if len(state.truths) < MOST_TRUTHS:
         for (i, first), (j, second) in combinations(enumerate(state.truths), 2):
-            text, values = f"{first.program}; {second.program}", (first.verdict, second.verdict)
-            search.attempt(state, operator, text, values, field="truths", removed=(i, j))
+            search.attempt(state, operator, first, second, field="truths", removed=(i, j))
 
 
 def _values(search: Expansion, state: State, name: str, operator: str) -> None:
@@ -127,16 +117,13 @@ def _values(search: Expansion, state: State, name: str, operator: str) -> None:
     is_text = "_str_" in name
     field, items = ("texts", state.texts) if is_text else ("numbers", state.numbers)
     for j, row_set in enumerate(state.sets):
-        if len(row_set.rows) == 1 and not is_text:
+        if len(row_set.value) == 1 and not is_text:
             continue
         for item in items:
             if not item.is_computed:
                 first = next(i for i, same in enumerate(items) if same[:2] == item[:2])
-                text = f"{row_set.program}; {item.column}; {item.program}"
-                arguments = (row_set.rows, item.column, item.value)
-                search.attempt(
-                    state, operator, text, arguments, used=(j,), field=field, removed=(first,)
-                )
+                operands = (row_set, item.column, item)
+                search.attempt(state, operator, *operands, used=(j,), field=field, removed=(first,))
 
 
 # --- Moves that are more than an operator ---------------------------------------------------------
@@ -166,7 +153,7 @@ def _how_many(search: Expansion, state: State, name: str, operator: str) -> None
         rows, program = row_set.program, f"{operator}{{{row_set.program}}}"
         applies = rows.startswith("filter") if name == "only" else rows == ALL_ROWS
         if applies and program not in state.done:
-            truth = search.result(program, name, row_set.rows)
+            truth = search.result(program, name, [row_set])
             following = state._replace(sets=state.using(j))
             finished = search.conclude(following, program, truth=truth)
             if finished or len(state.truths) >= KEPT_TRUTHS:

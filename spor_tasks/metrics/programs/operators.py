@@ -24,7 +24,7 @@ import numpy as np
 
 from spor_tasks.corpora.logicnlg.columns import ColumnType, TypedColumn, TypedTable
 from spor_tasks.metrics.programs.matching import Matches, matches
-from spor_tasks.metrics.programs.parse import Literal, ProgramError
+from spor_tasks.metrics.programs.parse import Literal, ProgramError, as_number
 
 RowNumbers: TypeAlias = tuple[int, ...]
 ProgramValue: TypeAlias = float | str
@@ -34,7 +34,6 @@ Relation: TypeAlias = Callable[[Any, Any], bool]
 Most: TypeAlias = Callable[..., float]
 """`max` or `min`."""
 
-_EXACT = 15  # digits of a whole number that is the same as a float
 _COMPARED = 4  # cells of a row, by which the published code finds it
 
 # --- Columns and values; each raises a ProgramError where there is none ---------------------------
@@ -61,15 +60,6 @@ def numbers_at(table: TypedTable, rows: RowNumbers, name: str) -> list[float]:
 
 def present_at(table: TypedTable, rows: RowNumbers, name: str) -> list[float]:
     return [value for value in numbers_at(table, rows, name) if value == value]  # noqa: PLR0124 - NaN
-
-
-def as_number(text: str) -> float | None:
-    """Return what `float` makes of a text, or None; a whole number stays one."""
-    whole = len(text) <= _EXACT and text.isascii() and text.isdigit()
-    try:
-        return int(text) if whole else float(text)
-    except ValueError:
-        return None
 
 
 def number_of(value: ProgramValue) -> float:

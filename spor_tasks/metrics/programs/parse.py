@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple, TypeAlias, Union
 
+_EXACT = 15  # digits of a whole number that is the same as a float
+
 DEEPEST = 64
 """The most operators inside each other; the deepest published program has five."""
 
@@ -17,6 +19,15 @@ class Literal(str):
     """A text that a program contains, with each run of blanks as one: a value or a name."""
 
     __slots__ = ()
+
+
+def as_number(text: str) -> float | None:
+    """Return what `float` makes of a text, or None; a whole number stays one."""
+    whole = len(text) <= _EXACT and text.isascii() and text.isdigit()
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        return None
 
 
 class Call(NamedTuple):

@@ -1,5 +1,6 @@
 """States of the search for programs: values, truth values and sets of rows that a program holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -63,7 +64,7 @@ class Finished(NamedTuple):
     """A program, or a part of one, and its verdict."""
 
     program: str
-    verdict: bool
+    value: bool
 
 
 class Item(NamedTuple):
@@ -93,12 +94,13 @@ class RowSet(NamedTuple):
     """A set of rows, how a program says it, and whether anything used it."""
 
     program: str
-    rows: RowNumbers
+    value: RowNumbers
     used: bool
 
 
 Items: TypeAlias = tuple[Item, ...]
-Truths: TypeAlias = tuple[Finished, ...]
+Operand: TypeAlias = Item | RowSet | Finished | str
+"""What an operator takes; a text is the name of a column."""
 
 
 class State(NamedTuple):
@@ -107,7 +109,7 @@ class State(NamedTuple):
     done: frozenset[str]
     texts: Items
     numbers: Items
-    truths: Truths
+    truths: tuple[Finished, ...]
     sets: tuple[RowSet, ...]
 
     def using(self, *places: int) -> tuple[RowSet, ...]:
@@ -148,9 +150,10 @@ class Expansion:
         self.step = 0
         self.following: dict[frozenset[str], State] = {}
 
-    def result(self, program: str, operator: str, *arguments: object) -> Any:
+    def result(self, program: str, operator: str, operands: Sequence[Operand]) -> Any:
         """Return the result of an operation, computed once, or FAILED."""
         if program not in self.results:
+            arguments = [each if isinstance(each, str) else each.value for each in operands]
             try:
                 self.results[program] = apply(self.table, operator, *arguments)
             except ProgramError:
@@ -161,9 +164,7 @@ class Expansion:
         self,
         state: State,
         operator: str,
-        text: str,
-        arguments: tuple[object, ...],
-        *,
+        *operands: Operand,
         column: str = "count",
         used: tuple[int, ...] = (),
         field: str = "numbers",
@@ -172,14 +173,15 @@ class Expansion:
     ) -> None:
         """Apply an operator: finish a program, or keep the state with the result.
 
-        ``text`` is how a program says the arguments, and ``column`` that of a computed value. The
-        state has ``used`` these sets of rows, and loses the ``removed`` items of its ``field``. An
-        operation is not done again unless it ``repeats``, and no filter keeps an empty set of rows.
+        ``column`` is that of a computed value. The state has ``used`` these sets of rows, and loses
+        the ``removed`` items of its ``field``. An operation is not done again unless it
+        ``repeats``, and no filter keeps an empty set of rows.
         """
-        program = f"{operator}{{{text}}}"
+        texts = [each if isinstance(each, str) else each.program for each in operands]
+        program = f"{operator}{{{'; '.join(texts)}}}"
         if program in state.done and not repeats:
             return
-        value = self.result(program, operator, *arguments)
+        value = self.result(program, operator, operands)
         is_truth = isinstance(value, bool)
         if value is FAILED or (not is_truth and state.done | {program} in self.following):
             return
