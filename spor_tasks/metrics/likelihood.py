@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.totals import Numbers, Totals, Value, as_rows
+from spor_tasks.metrics.totals import Numbers, Totals, Value, as_rows, no_verdict
 
 
 class Likelihood(NamedTuple):
@@ -58,10 +58,9 @@ class _GroupPerplexity(Totals):
         statistics[present, 1] = tokens[present] / sizes
         return statistics
 
+    @no_verdict
     def score(self, totals: Numbers) -> Numbers:
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            perplexity: Numbers = np.exp(totals[..., 0] / totals[..., 1])
-        return perplexity
+        return np.exp(totals[..., 0] / totals[..., 1])
 
     def sizes(self, statistics: Numbers) -> Numbers:
         return statistics[:, 1]

@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from spor_tasks.core.errors import ResultError
 from spor_tasks.metrics.base import ScoreInfo, Values
-from spor_tasks.metrics.totals import MEAN, Less, Numbers, Totals, Value, added, has_verdict
+from spor_tasks.metrics.totals import (
+    MEAN,
+    Less,
+    Numbers,
+    Totals,
+    Value,
+    added,
+    has_verdict,
+    widened,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +100,8 @@ class Column:
     def less(self, second: "Column") -> "Column":
         """Return the column of this score less another one, of the same outputs or of others."""
         width = max(each.statistics.shape[1] for each in (self, second))
-        rows = np.zeros((len(self.statistics), 2 * width))
-        for start, each in ((0, self), (width, second)):
-            end = start + each.statistics.shape[1]
-            rows[:, start:end] = np.nan_to_num(each.statistics)
+        halves = (widened(each.statistics, width) for each in (self, second))
+        rows = np.nan_to_num(np.hstack([*halves]))
         rows[~(self.scored | second.scored)] = np.nan
         return Column(rows, Less(self.totals, second.totals))
 

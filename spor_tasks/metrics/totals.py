@@ -12,6 +12,7 @@ from statistics import variance
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy  # loads its parts when they are used
 from numpy.typing import NDArray
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -22,6 +23,10 @@ Value: TypeAlias = "float | tuple[float, ...] | Answers | None"
 _STEP = 1e-4  # by which a jackknife changes the weight of a part
 _MOST_GROUPS = 1_000
 _AT_ONCE = 256  # outputs that a jackknife weighs together, to bound its memory
+
+
+no_verdict = np.errstate(invalid="ignore", divide="ignore", over="ignore")
+"""Lets a score divide by nothing: 0 / 0 is NaN, no verdict."""
 
 
 class Totals(ABC):
@@ -60,7 +65,7 @@ class Totals(ABC):
         A row of a system is the totals of some outputs, which all systems have a verdict on.
         """
         width = max(each.shape[1] for each in systems)
-        return np.stack([_widened(each, width) for each in systems])
+        return np.stack([widened(each, width) for each in systems])
 
     def sizes(self, statistics: Numbers) -> Numbers:
         """Return how much each output counts in the score, to a factor; here all count alike."""
@@ -109,7 +114,7 @@ def added(statistics: Numbers) -> Numbers:
     return totals
 
 
-def _widened(statistics: Numbers, width: int) -> Numbers:
+def widened(statistics: Numbers, width: int) -> Numbers:
     """Return the statistics with columns of zeros after their own, so many in all."""
     return np.pad(statistics, ((0, 0), (0, width - statistics.shape[1])))
 
@@ -143,9 +148,9 @@ class Ratio(Sums):
 
     width = 2
 
+    @no_verdict
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
-        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: no verdict
-            result: Numbers = totals[..., 0] / totals[..., 1]
+        result: Numbers = totals[..., 0] / totals[..., 1]
         return result
 
     def sizes(self, statistics: Numbers) -> Numbers:  # noqa: D102 - as declared
@@ -212,10 +217,10 @@ class RelativeGap(Sums):
 
     width = 4
 
+    @no_verdict
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
-        with np.errstate(invalid="ignore", divide="ignore"):  # a kind without outputs: no verdict
-            first, second = (totals[..., i] / totals[..., i + 1] for i in (0, 2))
-            result: Numbers = 100 * (first - second) / first
+        first, second = (totals[..., i] / totals[..., i + 1] for i in (0, 2))
+        result = 100 * (first - second) / first
         return np.where(np.isfinite(result), result, np.nan)
 
 
@@ -226,9 +231,6 @@ class Answers(NamedTuple):
     """0 or 1 under each split; one number without splits."""
     right: Mapping[str, float]
     """How well, by what was asked."""
-
-
-_KINDS = np.eye(2)
 
 
 class GapOfSame(Totals):
@@ -253,27 +255,24 @@ class GapOfSame(Totals):
         asked = np.zeros((len(values), len(things), 2))
         for of_kind, of_things, each in zip(is_of_kind, asked, answers, strict=True):
             if each:
-                of_kind[:] = _KINDS[[*each.kinds]]
+                of_kind[:] = np.eye(2)[[*each.kinds]]
                 places = [things[thing] for thing in each.right]
                 of_things[places, 0], of_things[places, 1] = [*each.right.values()], 1
         parts = is_of_kind[:, :, None, :, None] * asked[:, None, :, None, :]
         statistics: Numbers = parts.reshape(len(values), 4 * splits * len(things))
         return statistics
 
+    @no_verdict
     def score(self, totals: Numbers) -> Numbers:  # noqa: D102 - as declared
-        first, second, shares = self._compared(totals)
-        with np.errstate(invalid="ignore"):  # nothing in common is 0 / 0: no verdict
-            result: Numbers = (shares * (first - second)).sum(axis=-1) / shares.sum(axis=-1)
+        sums_1, counts_1, sums_2, counts_2 = (totals[..., place::4] for place in range(4))
+        shares = np.where(counts_1 > 0, counts_2, 0)
+        gaps = shares * (_means(sums_1, counts_1) - _means(sums_2, counts_2))
+        result: Numbers = gaps.sum(axis=-1) / shares.sum(axis=-1)  # nothing in common: 0 / 0
         return result
 
     def joined(self, parts: Sequence[Numbers]) -> Numbers:
         """Return the statistics, in which each split has columns of its own."""
-        width, start, rows = sum(part.shape[1] for part in parts), 0, []
-        for part in parts:
-            after = width - start - part.shape[1]
-            rows.append(np.pad(np.nan_to_num(part), ((0, 0), (start, after))))
-            start += part.shape[1]
-        joined: Numbers = np.concatenate(rows)
+        joined: Numbers = scipy.linalg.block_diag(*map(np.nan_to_num, parts))
         joined[~np.concatenate([has_verdict(part) for part in parts])] = np.nan
         return joined
 
@@ -291,13 +290,6 @@ class GapOfSame(Totals):
             order = sorted(present, key=lambda thing: counts[thing].tobytes())
             found.append(things[order].reshape(-1, len(totals)).T)
         return super().common(found)
-
-    @staticmethod
-    def _compared(totals: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-        """Return both means of each thing asked, and how often the second kind was asked for it."""
-        sums_1, counts_1, sums_2, counts_2 = (totals[..., place::4] for place in range(4))
-        shares = np.where(counts_1 > 0, counts_2, 0)
-        return _means(sums_1, counts_1), _means(sums_2, counts_2), shares
 
 
 def _answers(value: Value) -> Answers:
@@ -345,19 +337,18 @@ class _GroupMeans(Totals):
         statistics[present, 2 * codes + 1] = 1
         return statistics
 
+    @no_verdict
     def score(self, totals: Numbers) -> Numbers:
         counts = totals[..., 1::2]
         means = _means(totals[..., ::2], counts)
         # A single score is rounded once; of resamples nobody sees the last digits.
         sums = np.float64(math.fsum(means)) if means.ndim == 1 else means @ np.ones(means.shape[-1])
-        with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no verdict
-            result: Numbers = sums / (counts > 0).sum(axis=-1)
+        result: Numbers = sums / (counts > 0).sum(axis=-1)
         return result
 
     def sizes(self, statistics: Numbers) -> Numbers:
         counts = statistics[:, 1::2]
-        totals = np.broadcast_to(counts.sum(axis=0), counts.shape)
-        sizes: Numbers = _means(counts, totals).sum(axis=1)
+        sizes: Numbers = (counts / np.maximum(counts.sum(axis=0), 1)).sum(axis=1)
         return sizes
 
     def stderr(self, values: Sequence[Value]) -> float:
