@@ -56,7 +56,7 @@ def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     """
     make = SampleMaker(samples[0].corpus if samples else "")
     ordered = (
-        (reordered(sample, align.order(_positions(sample, text))), text)
+        (reordered(sample, align.order(align.locate(sample.units, text, strict=False))), text)
         for sample in samples
         for text in sample.references
     )
@@ -88,11 +88,7 @@ def shown_twice(samples: Iterable[Sample], rng: random.Random) -> tuple[Sample, 
 
 def reference_orders(sample: Sample) -> tuple[Order, ...] | None:
     """Return the order of the units in each reference; None if one does not mention every unit."""
-    positions = [_positions(sample, text) for text in sample.references]
+    positions = [align.locate(sample.units, text, strict=False) for text in sample.references]
     if any(None in located for located in positions):
         return None
     return tuple(map(align.order, positions))
-
-
-def _positions(sample: Sample, text: str) -> tuple[int | None, ...]:
-    return align.locate(sample.units, text, strict=False)

@@ -1,7 +1,7 @@
 """Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -88,44 +88,36 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         SplitError: there are no such sets, strict sets of a folder break their rules, or the corpus
             is too small for them.
     """
-    origin = _origin_of(request)
-    for setting in ("seed", "restarts", "hide", "search", "seconds", "rounds", "sets", "part"):
-        value = getattr(request, setting)
-        is_given = value is not None if setting == "seed" else bool(value)
-        if is_given and setting not in origin.uses:
-            raise ConfigError(origin.refusal, where=setting, remedy=f"Leave --{setting} out.")
-    return origin.answer(request, progress)
-
-
-class _Origin(NamedTuple):
-    """Where sets come from, and the settings that it uses; it refuses all others."""
-
-    answer: Callable[[Request, search.Progress | None], Answer]
-    uses: Collection[str]
-    refusal: str
-
-
-def _origin_of(request: Request) -> _Origin:
-    if _is_read(request):
-        return _Origin(_own_sets, {"part"}, f"has no effect on sets of {request.aspect}")
-    if request.sets:
-        return _Origin(_written, {"sets", "part"}, "has no effect on sets that are built")
-    if request.search:
-        uses = {"search", "seed", "seconds", "rounds"}
-        return _Origin(_searched, uses, "a search does not use this setting")
     shipped = [
         spec.sets
         for spec in named.available()
         if spec.sets.is_fixed
         and (spec.sets.aspect, spec.sets.corpus) == (request.aspect, request.corpus)
     ]
-    if any(name.protocol == "published" for name in shipped):
-        why = f"has no effect: the sets of {request.corpus} are the same for everyone"
-        return _Origin(_shipped, {"part"}, why)
-    is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
-    is_shipped = shipped and request.part in {None, *(name.part for name in shipped)}
-    make = _shipped if is_default and is_shipped else _built
-    return _Origin(make, {"seed", "restarts", "hide", "part"}, "is a setting of a search")
+    find_sets: Callable[[Request, search.Progress | None], Answer]
+    if _is_read(request):
+        find_sets, used = _own_sets, {"part"}
+        refusal = f"has no effect on sets of {request.aspect}"
+    elif request.sets:
+        find_sets, used = _written, {"sets", "part"}
+        refusal = "has no effect on sets that are built"
+    elif request.search:
+        find_sets, used = _searched, {"search", "seed", "seconds", "rounds"}
+        refusal = "a search does not use this setting"
+    elif any(name.protocol == "published" for name in shipped):
+        find_sets, used = _shipped, {"part"}
+        refusal = f"has no effect: the sets of {request.corpus} are the same for everyone"
+    else:
+        is_default = (request.seed, request.restarts, request.hide) == (None, None, ())
+        is_shipped = shipped and request.part in {None, *(name.part for name in shipped)}
+        find_sets = _shipped if is_default and is_shipped else _built
+        used, refusal = {"seed", "restarts", "hide", "part"}, "is a setting of a search"
+    for setting in ("seed", "restarts", "hide", "search", "seconds", "rounds", "sets", "part"):
+        value = getattr(request, setting)
+        is_given = value is not None if setting == "seed" else bool(value)
+        if is_given and setting not in used:
+            raise ConfigError(refusal, where=setting, remedy=f"Leave --{setting} out.")
+    return find_sets(request, progress)
 
 
 def _own_sets(request: Request, _: search.Progress | None) -> Answer:

@@ -10,7 +10,7 @@ otherwise compare an output with one of them only.
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -67,17 +67,17 @@ def read_corpus(path: Path) -> CorpusSamples:
         inputs[part].setdefault(input_of(sample), []).append(sample)
     if not marked:
         raise CorpusError("has no samples", where=path)
-    samples: dict[str, list[Sample]] = {part: [] for part in _PARTS}
-    for part in _PARTS:
-        for rows in inputs[part].values():
-            pooled = rows[0]
-            if len(rows) > 1:
-                texts = [text for row in rows for text in row.references]
-                pooled = make(pooled.units, texts, **pooled.context)
-                pooled = replace(pooled, left_out=sum(row.left_out for row in rows))
-            samples[part].append(pooled)
+
+    def pooled(rows: Sequence[Sample]) -> Sample:
+        if len(rows) == 1:
+            return rows[0]
+        texts = [text for row in rows for text in row.references]
+        sample = make(rows[0].units, texts, **rows[0].context)
+        return replace(sample, left_out=sum(row.left_out for row in rows))
+
+    train, test = (tuple(map(pooled, inputs[part].values())) for part in _PARTS)
     counts = {part: sum(map(len, inputs[part].values())) for part in _PARTS}
-    return CorpusSamples(name, tuple(samples["train"]), tuple(samples["test"]), counts)
+    return CorpusSamples(name, train, test, counts)
 
 
 def input_of(sample: Sample) -> Hashable:

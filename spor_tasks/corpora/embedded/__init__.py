@@ -49,16 +49,13 @@ def _statements(_: Path | None) -> Mapping[str, tuple[Sample, ...]]:
     The context of a pair also has ``other_program``, that of the false text.
     """
     parts = _parts("logicnlg_mini")
-    alone: dict[str, tuple[Sample, ...]] = {}
-    for name, samples in parts.items():
-        contexts = [{**sample.context} for sample in samples]
-        for context in contexts:
-            context.pop("other_program", None)
-        alone[name] = tuple(
-            replace(sample, context=context, challenge=None)
-            for sample, context in zip(samples, contexts, strict=True)
-        )
-    return {**alone, "pairs": parts["test"]}
+
+    def alone(sample: Sample) -> Sample:
+        context = {key: fact for key, fact in sample.context.items() if key != "other_program"}
+        return replace(sample, context=context, challenge=None)
+
+    true = {name: tuple(map(alone, samples)) for name, samples in parts.items()}
+    return {**true, "pairs": parts["test"]}
 
 
 MINI = Corpus(name="mini", parts=lambda _: _parts("mini"), linearize=linearize_triples)

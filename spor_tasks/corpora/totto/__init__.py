@@ -27,7 +27,7 @@ def read_references(path: Path | None) -> Iterator[tuple[str, Sample]]:
     """Yield the samples of a file in ToTTo's format, gzipped or not, or of the development set."""
     if path is None:
         return reader.part("dev").numbered()
-    return ((place, reader.sample_of_row(row, place)) for place, row in read_rows(path))
+    return ((place, reader.sample_of(row, place)) for place, row in read_rows(path))
 
 
 TOTTO = Corpus(

@@ -7,10 +7,8 @@ the final sentences as references. Its context has ``name`` (the example's id), 
 whether a training table has the same header.
 """
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -23,7 +21,6 @@ from spor_tasks.corpora.lines import FileSamples
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto.linearize import units_of
 
-T = TypeVar("T")
 TottoPart: TypeAlias = Literal["train", "dev", "test"]
 
 PARTS: tuple[TottoPart, ...] = get_args(TottoPart)
@@ -50,7 +47,6 @@ class Example(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(Example).decode
-_convert = partial(msgspec.convert, type=Example)
 
 
 def read(path: Path) -> FileSamples:
@@ -67,28 +63,15 @@ def part(name: TottoPart, folder: Path | None = None) -> FileSamples:
     return read(TOTTO.find(_FILES[name], folder))
 
 
-def sample_of(line: bytes, where: str) -> Sample:
-    """Return the sample of a line; ``where`` names it in errors.
+def sample_of(line: bytes | Row, where: str) -> Sample:
+    """Return the sample of a line, read already or not; ``where`` names it in errors.
 
     Raises:
         CorpusError: it is not an example, no cell or one outside of the table is highlighted, or
             none of its sentences is a reference.
     """
-    return _sample(_decode, line, where)
-
-
-def sample_of_row(row: Row, where: str) -> Sample:
-    """Return the sample of a line that is read already.
-
-    Raises:
-        CorpusError: as :func:`sample_of`.
-    """
-    return _sample(_convert, row, where)
-
-
-def _sample(read: Callable[[T], Example], content: T, where: str) -> Sample:
     try:
-        example = read(content)
+        example = _decode(line) if isinstance(line, bytes) else msgspec.convert(line, Example)
         table = CellTable(example.table, example.highlighted_cells)
     except (ValueError, RecursionError) as error:  # MsgspecError, or of invalid UTF-8
         raise CorpusError(

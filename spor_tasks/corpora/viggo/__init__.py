@@ -24,7 +24,7 @@ VIGGO = Corpus(
     name="viggo",
     parts=lambda folder: {
         "train": reader.read_parts("train", folder=folder),
-        "test": reader.read_test(folder),
+        "test": reader.read_parts("valid", "test", folder=folder),
     },
     linearize=linearize,
     attributes={letters_of(name): reader.NAMED_BY.get(name, name) for name in _NAMES},

@@ -26,15 +26,6 @@ NAMED_BY: dict[str, str] = {
 _FILES = {part: f"data/video_game/{part}.csv" for part in ("train", "valid", "test")}
 
 
-def read_test(folder: Path | None = None) -> tuple[Sample, ...]:
-    """Return the samples of validation, then those of test.
-
-    Raises:
-        CorpusError: as :func:`read_parts`.
-    """
-    return read_parts("valid", "test", folder=folder)
-
-
 def read_parts(
     *parts: Literal["train", "valid", "test"], folder: Path | None = None
 ) -> tuple[Sample, ...]:
