@@ -14,10 +14,8 @@ class ReadsApart(TemplateLM):  # type: ignore[misc]  # lm-eval has no types
 
     def _encode_pair(self, context: str, continuation: str) -> tuple[list[int], list[int]]:
         prompt_ids, text = super()._encode_pair(context, continuation)
-        if self.backend != "causal" or self.tok_encode(context + continuation) == [
-            *prompt_ids,
-            *text,
-        ]:
+        together = [*prompt_ids, *text]
+        if self.backend != "causal" or self.tok_encode(context + continuation) == together:
             return prompt_ids, text
         blanks = context[len(context.rstrip()) :]  # which lm-eval makes part of the text
         return prompt_ids, self.tok_encode(blanks + continuation, add_special_tokens=False)
