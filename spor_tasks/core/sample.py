@@ -124,17 +124,23 @@ class Sample:
             return source
         if self.table:
             return self.about("name")
-        return self._exchanged_names or frozenset(self.units)
+        names: set[str] = set()
+        if self.twin:
+            name, other = self.about("name"), self.twin.about("name")
+            names |= {name} if name and name != other else set()
+            for unit, exchanged in zip(self.units, self.twin.units, strict=True):
+                names |= {mine for mine, new in zip(unit, exchanged, strict=True) if mine != new}
+        return Names(names) if names else frozenset(self.units)
 
     @property
-    def _exchanged_names(self) -> Names:
-        if self.twin is None:
-            return Names()
-        name, other = self.about("name"), self.twin.about("name")
-        names = {name} if name and name != other else set()
-        for unit, exchanged in zip(self.units, self.twin.units, strict=True):
-            names |= {mine for mine, theirs in zip(unit, exchanged, strict=True) if mine != theirs}
-        return Names(names)
+    def input(self) -> Hashable:
+        """What rows of one input share: the units in their order, and all that is said of them.
+
+        A row with a challenge or a twin shares its input with no other.
+        """
+        if self.challenge or self.twin:
+            return self.id
+        return self.units, repr(sorted(self.context.items()))
 
     @property
     def table(self) -> Table | CellTable | None:

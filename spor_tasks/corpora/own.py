@@ -64,7 +64,7 @@ def read_corpus(path: Path) -> CorpusSamples:
             )
         if "id" in row and (first := ids.setdefault(str(row["id"]), place)) != place:
             raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)
-        inputs[part].setdefault(input_of(sample), []).append(sample)
+        inputs[part].setdefault(sample.input, []).append(sample)
     if not marked:
         raise CorpusError("has no samples", where=path)
 
@@ -78,16 +78,6 @@ def read_corpus(path: Path) -> CorpusSamples:
     train, test = (tuple(map(pooled, inputs[part].values())) for part in _PARTS)
     counts = {part: sum(map(len, inputs[part].values())) for part in _PARTS}
     return CorpusSamples(name, train, test, counts)
-
-
-def input_of(sample: Sample) -> Hashable:
-    """Return what rows of one input share: the units in their order, and all that is said of them.
-
-    A row with a challenge or a twin shares its input with no other.
-    """
-    if sample.challenge or sample.twin:
-        return sample.id
-    return sample.units, repr(sorted(sample.context.items()))
 
 
 @cache  # each prompt needs the corpus of its sample

@@ -209,11 +209,9 @@ def _apart(rows: Sequence[ScoredRow], metrics: Iterable[Metric]) -> Iterator[str
     alone = [row.sample for row in rows if len(row.sample.references) == 1]
     if len(alone) <= _FEW * len(rows) or not any(each.needs_texts for each in metrics):
         return
-    from spor_tasks.corpora import own
-
     texts: dict[Hashable, list[str]] = defaultdict(list)
     for sample in alone:
-        texts[own.input_of(sample)] += sample.references
+        texts[sample.input] += sample.references
     divided = [each for each in texts.values() if len(set(each)) > 1]
     found = sum(map(len, divided))
     if found > _FEW * len(rows):
