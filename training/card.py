@@ -44,7 +44,7 @@ def render_card(adapter: Adapter, results: Iterable[Run] = ()) -> str:
     if selection is None or log is None or sets is None:
         raise ValueError("it does not say how it was trained")
     spec = find_spec(sets.aspect, sets.corpus, sets.protocol or "", sets.part)
-    own = log.config | {"output": "THIS_FOLDER"}
+    own = {**log.config, "output": "THIS_FOLDER"}
     config = read_settings(TrainingConfig, own, "manifest")
     path = config.model.path
     scores = [f"{s.get(selection['metric'], math.nan):.2f}" for s in selection["scores"]]

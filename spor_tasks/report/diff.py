@@ -5,12 +5,12 @@ The runs are compared as a report compares two arms, on the samples that both ha
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from spor_tasks.core.errors import ResultError
+from spor_tasks.core.sample import JsonObject
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
 from spor_tasks.report.grid import Grid, Line, p_text
@@ -94,7 +94,12 @@ def diff(before: Path, after: Path) -> Diff:
     """
     collected = [collect_runs([path]) for path in (before, after)]
     problems = [problem for each in collected for problem in each.problems]
-    old, new = (_by_task(each.runs) for each in collected)
+    old, new = (defaultdict[str, list[Run]](list) for _ in collected)
+    for by_task, each in zip((old, new), collected, strict=True):
+        for run in each.runs:
+            by_task[run.comparison].append(run)
+        for task, runs in by_task.items():
+            by_task[task] = [run for run in runs if not run.log.baseline] or runs
     tasks = []
     for task in sorted(old.keys() & new.keys()):
         try:
@@ -115,16 +120,6 @@ def diff(before: Path, after: Path) -> Diff:
             remedy="Both runs need logged samples of the same task.",
         )
     return Diff(tuple(tasks), tuple(problems))
-
-
-def _by_task(results: Iterable[Run]) -> Mapping[str, list[Run]]:
-    tasks: dict[str, list[Run]] = defaultdict(list)
-    for result in results:
-        tasks[result.comparison].append(result)
-    return {
-        task: [each for each in of_task if not each.log.baseline] or of_task
-        for task, of_task in tasks.items()
-    }
 
 
 def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple[Problem, ...]]:
@@ -157,7 +152,19 @@ def _compare(task: str, old: list[Run], new: list[Run]) -> tuple[TaskDiff, tuple
     if any(run.n < (run.documents or 0) for run in (first, second)):
         what = "a trial on a part of the test only, whose numbers say little"
         problems = (*problems, Problem(TRIAL, task, what, lost=False))
-    changes = [change for pair in pairs if (change := _change(*pair, metrics))]
+    changes = []
+    for one, other in pairs:
+        scores = {
+            metric: Scores(
+                *(alone(each.run.spec, metric, each.scores.get(metric)) for each in (one, other))
+            )
+            for metric in metrics
+        }
+        moved = any(each.before != each.after for each in scores.values())
+        if one.outputs != other.outputs or moved:
+            alike = one.contexts == other.contexts
+            change = Change(one.sample.id, one.outputs, other.outputs, scores, prompted_alike=alike)
+            changes.append(change)
     changes.sort(
         key=lambda change: (*(-abs(each.change) for each in change.scores.values()), change.sample)
     )
@@ -178,20 +185,6 @@ def _records(result: Run) -> dict[str, Record]:
     if file is None:
         raise ResultError(f"{result.task} has no sample file", where=result.file)
     return {record.sample.id: record for record in file.records()}
-
-
-def _change(before: Record, after: Record, metrics: Iterable[str]) -> Change | None:
-    scores = {
-        metric: Scores(
-            *(alone(each.run.spec, metric, each.scores.get(metric)) for each in (before, after))
-        )
-        for metric in metrics
-    }
-    moved = any(each.before != each.after for each in scores.values())
-    if before.outputs == after.outputs and not moved:
-        return None
-    alike = before.contexts == after.contexts
-    return Change(before.sample.id, before.outputs, after.outputs, scores, prompted_alike=alike)
 
 
 # --- As a document --------------------------------------------------------------------------------
@@ -246,7 +239,7 @@ def _text(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
-def as_json(task: TaskDiff) -> dict[str, Any]:
+def as_json(task: TaskDiff) -> JsonObject:
     """Return the changes of a task, with the numbers of its rows by metric."""
     scores = {}
     for row in task.rows:

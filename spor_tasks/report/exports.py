@@ -14,13 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import json_bytes
 from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
+from spor_tasks.core.sample import JsonObject
 from spor_tasks.report.collect import Report
 from spor_tasks.report.grid import full_title, interval_text
 from spor_tasks.report.shipped import fault_of, shipped_task
@@ -254,9 +255,9 @@ def _record(result: Run, name: str, settings: Settings, logged: AllLogged) -> tu
     return path, json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _scored(result: Run, metric: str, logged: AllLogged) -> dict[str, Any]:
+def _scored(result: Run, metric: str, logged: AllLogged) -> JsonObject:
     info, around = result.spec.scores[metric], interval(logged, metric, [result])
-    uncertainty: dict[str, Any] = {"num_samples": result.n}
+    uncertainty: dict[str, object] = {"num_samples": result.n}
     if around and math.isfinite(around.low) and math.isfinite(around.high):
         uncertainty |= {
             "confidence_interval": {

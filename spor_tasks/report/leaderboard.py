@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 
 from spor_tasks.core.named import place_of
+from spor_tasks.core.sample import JsonObject
 from spor_tasks.core.words import joined
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
@@ -113,16 +113,14 @@ def rank(report: Report) -> Leaderboard:
     what the test needs, or those of the model as it is. Results are on one board only if their
     signatures say that the test was the same.
     """
-    by_task: dict[tuple[str, str], list[Comparison]] = defaultdict(list)
+    by_task: dict[tuple[str, str], dict[tuple[str, ...], list[Comparison]]]
+    by_task = defaultdict(lambda: defaultdict(list))
     for row in report.rows:
         if row.is_tested and row.score.higher_is_better:
-            by_task[row.task, row.metric].append(row)
+            by_task[row.task, row.metric][tuple(_test_of(row).values())].append(row)
     boards: list[Board] = []
     conflicts: list[Problem] = []
-    for same in by_task.values():
-        tests: dict[tuple[str, ...], list[Comparison]] = defaultdict(list)
-        for row in same:
-            tests[tuple(_test_of(row).values())].append(row)
+    for tests in by_task.values():
         tested = [rows for _, rows in sorted(tests.items())]
         facts = [_test_of(rows[0]) for rows in tested]
         differing = [key for key in facts[0] if any(test[key] != facts[0][key] for test in facts)]
@@ -259,7 +257,7 @@ def _grid(board: Board) -> Grid:
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)
 
 
-def _row(board: Board, entry: RankedSystem) -> dict[str, Any]:
+def _row(board: Board, entry: RankedSystem) -> JsonObject:
     row = board.row
     return {
         **row.spec.sets.named,

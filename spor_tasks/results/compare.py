@@ -148,23 +148,17 @@ def compare(
                 (logged[one.id].columns[score], logged[other.id].columns[score])
                 for (one,), (other,), score in same
             ]
-            p_values = stats.randomization_p_values(columns, clusters)
-            differences = [
-                _less(*pair, *of_pair) for pair, of_pair in zip(same, columns, strict=True)
-            ]
-            tests = zip(differences, p_values, strict=True)
+            differences = []
+            for of_pair in columns:
+                both = of_pair[0].scored & of_pair[1].scored
+                sums = [column.statistics[both].sum(axis=0) for column in of_pair]
+                first, second = (of_pair[0].totals.score(each) for each in sums)
+                differences.append(float(first - second))
+            tests = zip(differences, stats.randomization_p_values(columns, clusters), strict=True)
         for number, (value, p) in zip(numbers, tests, strict=True):
             is_known = not math.isnan(p)
             found[number] = Compared(value, float(p)) if is_known else Compared(reason=NO_VERDICT)
     return found
-
-
-def _less(one: System, other: System, metric: str, first: Column, second: Column) -> float:
-    """Return the first score less the second, on the samples with a verdict of both."""
-    both = first.scored & second.scored
-    if both.sum() == first.scored.sum() == second.scored.sum():
-        return one[0].scores[metric] - other[0].scores[metric]
-    return first.take(both).value - second.take(both).value
 
 
 def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[bytes, str | None]:
@@ -224,8 +218,12 @@ def comparisons(
     problems: list[Problem] = []
     groups: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for result in results:
-        if fault := _fault(result):
-            problems.append(fault)
+        where = f"{result.file}: {result.task}"
+        if result.arm not in {None, *result.spec.arms}:
+            what = f"{result.arm} is not an arm of {result.spec.sets.aspect}: left out"
+            problems.append(Problem("unknown", where, what))
+        elif off_scale := _off_scale(result.spec, result.scores):
+            problems.append(Problem("schema", where, off_scale))
         else:
             groups[result.comparison, result.model].append(result)
     rows: list[Comparison] = []
@@ -239,17 +237,8 @@ def comparisons(
     return _tested(rows, logged), tuple(dict.fromkeys(problems))
 
 
-def _fault(result: Run) -> Problem | None:
-    """Return why a result is left out: an arm that the sets lack, or a score off its scale."""
-    where = f"{result.file}: {result.task}"
-    if result.arm not in {None, *result.spec.arms}:
-        what = f"{result.arm} is not an arm of {result.spec.sets.aspect}: left out"
-        return Problem("unknown", where, what)
-    off_scale = _off_scale(result.spec, result.scores)
-    return Problem("schema", where, off_scale) if off_scale else None
-
-
 def _off_scale(spec: Declared, scores: Mapping[str, float]) -> str | None:
+    """Return that a score is not one that its scale has, if so."""
     for metric in spec.displayed:
         low, high = spec.scores[metric].scale
         value = scores.get(metric, low)

@@ -20,7 +20,7 @@ from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.layouts import Layout
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetFacts
+from spor_tasks.core.sample import JsonObject, SetFacts
 from spor_tasks.core.words import joined
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import info_of, known_info, score_of
@@ -336,7 +336,7 @@ class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
 class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
     """How a training went, and what repeats it."""
 
-    config: dict[str, Any]
+    config: JsonObject
     versions: dict[str, str]
     device: DeviceFacts
     settings_sha256: str
@@ -370,9 +370,9 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     prompt_style: str | None = None
     base_model: BaseModel | None
     adapter_sha256: str | None
-    settings: dict[str, Any] | None = None
+    settings: JsonObject | None = None
     """Those that all runs of a system share."""
-    selection: dict[str, Any] | None = None
+    selection: JsonObject | None = None
     """The choice of the epoch."""
     log: TrainingLog | None = None
     """In `spor.json` only."""
@@ -387,7 +387,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def read(cls, manifest: Mapping[str, Any], where: Path) -> Self:
+    def read(cls, manifest: JsonObject, where: Path) -> Self:
         """Return the adapter that the manifest in a folder describes.
 
         Raises:
@@ -423,7 +423,7 @@ class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
     arm: str | None = None
     """The arm that demonstrations are of."""
     demonstrations_sha256: str | None = None
-    matching: dict[str, dict[str, Any]] = {}
+    matching: Mapping[str, JsonObject] = {}
     """How far the chosen demonstrations match their samples, by arm."""
     thinking: bool | None = None
     """What the chat template was told about reasoning; None without one."""
@@ -440,7 +440,7 @@ class TestFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Of the test set, where the task may not have all."""
     covered: int | None = None
     """How many of them every arm has demonstrations for."""
-    likelihood: dict[str, Any] | None = None
+    likelihood: JsonObject | None = None
     """How the likelihoods of given texts were counted."""
 
 
@@ -457,7 +457,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     test: TestFacts = TestFacts()
     judges: dict[str, str] = {}
     """The signatures of the models that judged a score."""
-    generation: dict[str, Any] = {}
+    generation: JsonObject = {}
     """All settings that decided what was written."""
     failures: dict[str, Count] = {}
     """How many requests a server did not answer, by the reason."""
@@ -516,7 +516,7 @@ def upgrade(facts: Any) -> Any:
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
 
 
-def _sets(declared: Mapping[str, Any]) -> dict[str, Any]:
+def _sets(declared: JsonObject) -> JsonObject:
     """Return what an old declaration says of its sets; their name was a list."""
     kept = ("part_title", "in_context", "is_pooled", "is_fixed")
     sets = {key: declared[key] for key in kept if key in declared}
@@ -534,7 +534,7 @@ def _sets(declared: Mapping[str, Any]) -> dict[str, Any]:
     return sets
 
 
-def upgraded_adapter(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def upgraded_adapter(manifest: JsonObject) -> JsonObject:
     """Return a manifest as :class:`Adapter` has it; those of version 0.2 were flat."""
     if "aspect" not in manifest:
         return dict(manifest)

@@ -6,7 +6,7 @@ score already.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -24,56 +24,49 @@ def pooled(results: Iterable[Run], logged: AllLogged) -> tuple[list[Run], AllLog
     seed of the same arm has is left out.
     """
     runs: list[Run] = []
+    wholes: list[Run] = []
     of_runs: dict[RunKey, Logged] = {}
     problems: list[Problem] = []
-    protocols: dict[object, list[Run]] = defaultdict(list)
-    for result in results:
-        sets = result.spec.sets
-        protocols[sets.corpus, sets.protocol, result.variant].append(result)
-    for of_protocol in protocols.values():
-        number = len({result.spec.sets.part for result in of_protocol} - {None})
-        for seeds in _by_system(of_protocol):
-            splits = sorted({split for by_split in seeds for split in by_split})
-            complete = [by_split for by_split in seeds if len(by_split) == len(splits)]
-            if not complete:
-                example = next(iter(seeds[0].values()))
-                what = "no training seed has all these splits, so they are not put together"
-                problems.append(Problem("incomplete", f"{example.model}: {example.task}", what))
-            notes = []
-            if len(splits) < number:
-                notes.append(f"{len(splits)} of {number} splits")
-            if len(complete) < len(seeds):
-                notes.append("some splits were trained with more seeds")
-            for by_split in complete:
-                parts = {split: by_split[split] for split in splits}
-                run, samples = _joined(parts, logged, notes)
-                runs.append(run)
-                of_runs |= {run.id: samples} if samples else {}
-        wholes = [run for run in of_protocol if run.spec.sets.part is None]
-        runs += [replace(whole, signature=_shared(whole)) for whole in wholes]
-        of_runs |= {run.id: logged[run.id] for run in wholes if run.id in logged}
-    return runs, of_runs, problems
-
-
-def _by_system(results: Iterable[Run]) -> Iterator[list[dict[str, Run]]]:
-    """Yield the results of each model and arm by seed and split; none where files differ."""
-    systems: dict[object, dict[int | None, dict[str, list[Run]]]]
+    parts: dict[object, set[str]] = defaultdict(set)
+    systems: dict[tuple[object, ...], dict[int | None, dict[str, list[Run]]]]
     systems = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for result in results:
-        if (part := result.spec.sets.part) is not None:
-            facts = *sorted(_shared(result).items()), *sorted(result.training.items())
-            systems[result.model, result.arm, facts][result.seed][part].append(result)
-    for seeds in systems.values():
+        sets = result.spec.sets
+        if sets.part is None:
+            wholes.append(replace(result, signature=_shared(result)))
+            of_runs |= {result.id: logged[result.id]} if result.id in logged else {}
+            continue
+        protocol = sets.corpus, sets.protocol, result.variant
+        parts[protocol].add(sets.part)
+        facts = *sorted(_shared(result).items()), *sorted(result.training.items())
+        system = protocol, result.model, result.arm, facts
+        systems[system][result.seed][sets.part].append(result)
+    for (of_protocol, *_), by_seed in systems.items():
         unequivocal = [
             {
                 split: first
                 for split, (first, *copies) in by_split.items()
                 if all(copy.scores == first.scores for copy in copies)
             }
-            for by_split in seeds.values()
+            for by_split in by_seed.values()
         ]
-        if some := [by_split for by_split in unequivocal if by_split]:
-            yield some
+        seeds = [by_split for by_split in unequivocal if by_split]
+        splits = sorted({split for by_split in seeds for split in by_split})
+        complete = [by_split for by_split in seeds if len(by_split) == len(splits)]
+        if seeds and not complete:
+            example = next(iter(seeds[0].values()))
+            what = "no training seed has all these splits, so they are not put together"
+            problems.append(Problem("incomplete", f"{example.model}: {example.task}", what))
+        notes = []
+        if len(splits) < (number := len(parts[of_protocol])):
+            notes.append(f"{len(splits)} of {number} splits")
+        if len(complete) < len(seeds):
+            notes.append("some splits were trained with more seeds")
+        for by_split in complete:
+            run, samples = _joined({split: by_split[split] for split in splits}, logged, notes)
+            runs.append(run)
+            of_runs |= {run.id: samples} if samples else {}
+    return [*runs, *wholes], of_runs, problems
 
 
 def _shared(result: Run) -> Mapping[str, str]:

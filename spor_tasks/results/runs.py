@@ -7,13 +7,14 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder, read_json
 from spor_tasks.core.removed import why_removed
+from spor_tasks.core.sample import JsonObject
 from spor_tasks.core.words import joined
 from spor_tasks.results.facts import Adapter, Count, Declared, Digest, Facts, baseline_of, upgrade
 
@@ -162,7 +163,7 @@ class Model(msgspec.Struct):
     """
 
     model: str
-    model_args: dict[str, Any] | str | None
+    model_args: JsonObject | str | None
     prompts_cut: dict[str, Count] = {}
     model_dtype: object = None
     quantization: object = msgspec.UNSET
@@ -172,7 +173,7 @@ class Model(msgspec.Struct):
     model_num_parameters: object = None
 
     @property
-    def arguments(self) -> Mapping[str, Any]:
+    def arguments(self) -> JsonObject:
         """The arguments that the model was loaded with."""
         arguments = self.model_args or {}
         if isinstance(arguments, str):
@@ -203,7 +204,7 @@ class Config(msgspec.Struct):
     """The configuration of a task."""
 
     task: str
-    generation_kwargs: dict[str, object]
+    generation_kwargs: JsonObject
     num_fewshot: int
     metadata: Metadata
 
@@ -222,13 +223,13 @@ class TaskFile(msgspec.Struct):
 class ResultFile(msgspec.Struct):
     """A result file, in which tasks of other packages may stand as well."""
 
-    results: dict[str, object]
-    configs: dict[str, object]
-    n_samples: dict[str, object] = msgspec.field(name="n-samples")
+    results: JsonObject
+    configs: JsonObject
+    n_samples: JsonObject = msgspec.field(name="n-samples")
     config: Model
 
 
-def model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | None) -> str:
+def model_name(model: Model, metadata: JsonObject, adapter: Adapter | None) -> str:
     """Return the name of a model: its base's, with the adapter if that is of no known arm."""
     arguments = {**model.arguments, **metadata}
     name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
@@ -240,7 +241,7 @@ def model_name(model: Model, metadata: Mapping[str, Any], adapter: Adapter | Non
     return name
 
 
-def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def flat(settings: JsonObject, prefix: str = "") -> dict[str, str]:
     """Return nested settings as texts under dotted keys."""
     texts: dict[str, str] = {}
     for name, value in settings.items():
@@ -379,7 +380,7 @@ def bare(key: str) -> str:
     return key.rpartition("::")[2]
 
 
-def _run(file: Path, key: str, content: Mapping[str, Any], model: Model) -> Run:
+def _run(file: Path, key: str, content: JsonObject, model: Model) -> Run:
     entries = {name: content[name].get(key) for name in ("configs", "results", "n-samples")}
     own = entries["configs"]
     metadata = own.get("metadata") if isinstance(own, dict) else None
@@ -471,7 +472,7 @@ def _scores(
 
 
 def _signature(
-    task: TaskFile, asked: Asked, model: Model, content: Mapping[str, object], *, is_tuned: bool
+    task: TaskFile, asked: Asked, model: Model, content: JsonObject, *, is_tuned: bool
 ) -> dict[str, str]:
     """Return the settings of a task that can change its scores.
 

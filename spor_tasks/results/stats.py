@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, variance
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # loads its parts when they are used
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from spor_tasks.core.sample import Names
 from spor_tasks.metrics.tally import Column
-from spor_tasks.metrics.totals import Numbers
+from spor_tasks.metrics.totals import Numbers, Totals
 
 Clusters = NDArray[np.int64]
 """The cluster of each sample, numbered from 0."""
@@ -528,7 +528,7 @@ def _effects(
     return np.stack(rows), first, second
 
 
-def _weights(totals: Any, parts: Numbers) -> Numbers | None:
+def _weights(totals: Totals, parts: Numbers) -> Numbers | None:
     """Return the weights of a score that is a weighted sum of what differs; None of any other.
 
     ``parts`` has the shape (systems, clusters, k). Weights are derivatives by each number.
