@@ -39,7 +39,7 @@ from spor_tasks.core.table import CellTable, Table, from_json, to_json
 
 _NAMED = ("name", "category")  # parts of the context with a field of their own
 _NESTED = ("contrast", "context")  # fields that are JSON texts in a document
-_REPLACED = ("replaced_entity", "replaced_kv_pair")  # of triples, and of pairs
+_REPLACED = {True: "replaced_entity", False: "replaced_kv_pair"}  # whether of triples
 
 MOST_UNITS = 1_000
 """The most units of a row's sample: some steps compare each unit with all others."""
@@ -80,8 +80,14 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
     Raises:
         LookupError, TypeError, ValueError: the document has another form.
     """
-    if twin := doc.get("twin"):
-        return _with_twin(sample_of({**doc, "twin": None}), sample_of(json.loads(twin)))
+
+    def make(units: Units, references: tuple[str, ...], /, **context: Any) -> Sample:
+        return Sample(doc["id"], doc["corpus"], units, references, context)
+
+    return _sample(msgspec.convert(_row_of(doc), _Row), make)
+
+
+def _row_of(doc: Mapping[str, Any]) -> dict[str, Any]:
     row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
     row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
@@ -89,13 +95,11 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         row["input_order_1"], row["input_order_2"] = json.loads(orders)
         row["output_order"] = json.loads(doc["reference_orders"])
     if hidden := doc.get("hidden"):
-        row |= {field: dict(json.loads(hidden)) for field in _REPLACED}
+        row |= {field: dict(json.loads(hidden)) for field in _REPLACED.values()}
         row["possible_values"] = dict(json.loads(doc.get("possible_values") or "[]"))
-
-    def make(units: Units, references: tuple[str, ...], /, **context: Any) -> Sample:
-        return Sample(doc["id"], doc["corpus"], units, references, context)
-
-    return _sample(msgspec.convert(row, _Row), make)
+    if twin := doc.get("twin"):
+        row["twin"] = _row_of(json.loads(twin))
+    return row
 
 
 # --- Rows ----------------------------------------------------------------------------------------
@@ -113,21 +117,24 @@ class _Contrast(msgspec.Struct):
     template: str = ""
 
 
-class _Row(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """The fields of a row, as the docstring of this module describes them, in published order."""
+class _Ordering(msgspec.Struct):
+    input_order_1: Order = ()
+    input_order_2: Order = ()
+    output_order: _Some[Order] | None = None
 
+
+class _Row(_Ordering, kw_only=True):
+    """The fields of a row, as the docstring of this module describes them."""
+
+    data: _Data
     name: str | None = None
     category: str | None = None
-    data: _Data
     context: dict[str, Any] = {}
     replaced_entity: _Phrases | None = None
     replaced_kv_pair: _Phrases | None = None
     possible_values: dict[str, _Some[str]] = {}
     contrast: _Contrast | None = None
     texts: _Some[str] | None = None
-    input_order_1: Order = ()
-    input_order_2: Order = ()
-    output_order: _Some[Order] | None = None
     twin: "_Row | None" = None
 
 
@@ -136,27 +143,24 @@ def to_row(sample: Sample) -> dict[str, Any]:
 
     ``category`` is not written, because the published rows do not have it.
     """
-    row: dict[str, Any] = msgspec.to_builtins(_row_of(sample))
-    return row
-
-
-def _row_of(sample: Sample) -> _Row:
-    context = {key: value for key, value in sample.context.items() if key not in _NAMED}
+    context: dict[str, Any] = {
+        key: value for key, value in sample.context.items() if key not in _NAMED
+    }
     if sample.table:
         context["table"] = to_json(sample.table)
-    row = _Row(
-        data=sample.units, texts=sample.references, name=sample.about("name"), context=context
-    )
+    row = {"name": sample.about("name"), "data": sample.units, "context": context or None}
+    texts: dict[str, Any] = {"texts": sample.references}
     match sample.challenge:
         case Hidden(phrases, values):
-            setattr(row, _REPLACED[not isinstance(sample.units[0], Triple)], dict(phrases))
-            row.texts, row.possible_values = None, dict(values)
-        case Orders((first, second), references):
-            row.input_order_1, row.input_order_2, row.output_order = first, second, references
+            replaced = _REPLACED[isinstance(sample.units[0], Triple)]
+            texts = {replaced: dict(phrases), "possible_values": dict(values) or None}
+        case Orders((first, second), orders):
+            texts |= {"input_order_1": first, "input_order_2": second, "output_order": orders}
         case Contrast(units, text, template):
-            row.contrast = _Contrast(units, text, template)
-    row.twin = _row_of(sample.twin) if sample.twin else None
-    return row
+            contrast = {"data": units, "text": text}
+            row["contrast"] = contrast | ({"template": template} if template else {})
+    row |= texts | {"twin": to_row(sample.twin) if sample.twin else None}
+    return {field: value for field, value in row.items() if value is not None}
 
 
 def from_row(
@@ -218,7 +222,16 @@ def _sample(
         sample = replace(sample, challenge=challenge)
     if row.twin is None:
         return sample
-    return _with_twin(sample, _sample(row.twin, SampleMaker(sample.corpus), type(units[0])))
+    twin = _sample(row.twin, SampleMaker(sample.corpus), type(units[0]))
+    own_form, twin_form = (
+        (len(side.units), len(side.references), type(side.challenge)) for side in (sample, twin)
+    )
+    if own_form != twin_form or twin.twin or isinstance(challenge, Contrast):
+        raise ValueError(
+            "`twin` must have as many units and texts as the sample, and the same fields, but no "
+            "`contrast`"
+        )
+    return replace(sample, twin=replace(twin, id=sample.id))
 
 
 def _units(data: _Data, unit: type[DataUnit] | None, table: Table | CellTable | None) -> Units:
@@ -234,8 +247,7 @@ def _units(data: _Data, unit: type[DataUnit] | None, table: Table | CellTable | 
 
 
 def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) -> Challenge | None:
-    phrases = row.replaced_entity if isinstance(units[0], Triple) else row.replaced_kv_pair
-    if phrases:
+    if phrases := getattr(row, _REPLACED[isinstance(units[0], Triple)]):
         return Hidden(tuple(phrases.items()), tuple(row.possible_values.items()))
     if row.contrast:
         contrast = row.contrast
@@ -251,16 +263,3 @@ def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) ->
     if len(row.output_order) != len(row.texts or ()):
         raise ValueError("`output_order` must have one order for each text")
     return Orders(inputs, row.output_order)
-
-
-def _with_twin(sample: Sample, twin: Sample) -> Sample:
-    """Return the sample with its twin, which must be of the same form and have its id."""
-    own_form, twin_form = (
-        (len(side.units), len(side.references), type(side.challenge)) for side in (sample, twin)
-    )
-    if own_form != twin_form or twin.twin or isinstance(sample.challenge, Contrast):
-        raise ValueError(
-            "`twin` must have as many units and texts as the sample, and the same fields, but no "
-            "`contrast`"
-        )
-    return replace(sample, twin=replace(twin, id=sample.id))
