@@ -16,6 +16,7 @@ from spor_tasks.aspects import (
 from spor_tasks.aspects.arms import ARMS, lacking
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import CorpusSamples, Sample, Sets
+from spor_tasks.core.words import joined
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
 """The part that is built if none is named, of the aspects that have several."""
@@ -95,7 +96,7 @@ def threshold_of(aspect: str, part: str | None) -> int | None:
         return productivity.threshold_of(part)
     if aspect not in ARMS or part not in PARTS.get(aspect, (None,)):
         raise SplitError(
-            f"unknown aspect or part {(f'{aspect} {part}' if part else aspect)!r}",
+            f"unknown aspect or part {joined(' ', aspect, part)!r}",
             remedy=f"The aspects are {', '.join(ARMS)}. The parts of productivity are n1, n2 and "
             f"so on, those of order_invariance are {', '.join(order_invariance.PARTS)}; the other "
             "aspects have no parts.",

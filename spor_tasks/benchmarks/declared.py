@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -31,7 +32,7 @@ class DeclaredSets:
     paper: str = ""
     introduction: str = ""
     groups: Mapping[str, str]
-    legends: Mapping[str, str] = {}
+    legends: Mapping[str, str] = MappingProxyType({})
     files: Repository | Archive | None = None
     reads_files: bool = False
 
@@ -43,10 +44,9 @@ class DeclaredSets:
     def __init__(self) -> None:
         """Take what `sets.toml` says, if it has the benchmark; without aspects it is its own."""
         table = _benchmarks().get(self.name, _Benchmark())
-        for text in ("title", "source", "paper", "introduction", "legends"):
-            setattr(self, text, getattr(table, text) or getattr(self, text))
-        self.groups = table.aspects or {self.name: self.title}
-        self._tables = table.tables
+        vars(self).update(table.about)
+        self.groups = table.aspects or getattr(self, "groups", {self.name: self.title})
+        self.legends, self._tables = table.legends or self.legends, table.tables
 
     def read(self, spec: TaskSpec) -> Sets:
         """Return shipped sets; it is called once for each while the folder of files is the same."""
@@ -167,10 +167,7 @@ class _Judging(msgspec.Struct, forbid_unknown_fields=True):
 class _Benchmark(msgspec.Struct):
     """A table of `sets.toml`, which describes the keys; ``aspects`` and ``corpora`` are titles."""
 
-    title: str = ""
-    source: str = ""
-    paper: str = ""
-    introduction: str = ""
+    about: dict[str, str] = {}
     legends: dict[str, str] = {}
     aspects: dict[str, str] = {}
     corpora: dict[str, str] = {}
