@@ -13,21 +13,23 @@ A document is what lm-eval keeps and logs of a sample.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from spor_tasks.core.errors import CorpusError
+from spor_tasks.core.files import JsonObject, Row
 from spor_tasks.core.sample import (
     AttributeValue,
     Challenge,
     Column,
     Contrast,
     DataUnit,
+    Fact,
     Hidden,
     Order,
     Orders,
@@ -50,7 +52,7 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 # --- Documents -----------------------------------------------------------------------------------
 
 
-def doc_of(sample: Sample) -> dict[str, Any]:
+def doc_of(sample: Sample) -> JsonObject:
     """Return the sample as an lm-eval document; nested lists are JSON texts."""
     doc = {
         "id": sample.id,
@@ -72,7 +74,7 @@ def doc_of(sample: Sample) -> dict[str, Any]:
     return doc | ({"twin": _text(doc_of(sample.twin))} if sample.twin else {})
 
 
-def sample_of(doc: Mapping[str, Any]) -> Sample:
+def sample_of(doc: Row) -> Sample:
     """Return the sample that :func:`doc_of` made the document from.
 
     A field that only other documents of the set have may be missing or None.
@@ -81,13 +83,13 @@ def sample_of(doc: Mapping[str, Any]) -> Sample:
         LookupError, TypeError, ValueError: the document has another form.
     """
 
-    def make(units: Units, references: tuple[str, ...], /, **context: Any) -> Sample:
+    def make(units: Units, references: tuple[str, ...], /, **context: Fact) -> Sample:
         return Sample(doc["id"], doc["corpus"], units, references, context)
 
     return _sample(msgspec.convert(_row_of(doc), _Row), make)
 
 
-def _row_of(doc: Mapping[str, Any]) -> dict[str, Any]:
+def _row_of(doc: Row) -> JsonObject:
     row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
     row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
@@ -129,7 +131,7 @@ class _Row(_Ordering, kw_only=True):
     data: _Data
     name: str | None = None
     category: str | None = None
-    context: dict[str, Any] = {}
+    context: JsonObject = {}
     replaced_entity: _Phrases | None = None
     replaced_kv_pair: _Phrases | None = None
     possible_values: dict[str, _Some[str]] = {}
@@ -138,18 +140,16 @@ class _Row(_Ordering, kw_only=True):
     twin: "_Row | None" = None
 
 
-def to_row(sample: Sample) -> dict[str, Any]:
+def to_row(sample: Sample) -> JsonObject:
     """Return the sample as a row, its fields in the published order.
 
     ``category`` is not written, because the published rows do not have it.
     """
-    context: dict[str, Any] = {
-        key: value for key, value in sample.context.items() if key not in _NAMED
-    }
+    context: JsonObject = {key: value for key, value in sample.context.items() if key not in _NAMED}
     if sample.table:
         context["table"] = to_json(sample.table)
     row = {"name": sample.about("name"), "data": sample.units, "context": context or None}
-    texts: dict[str, Any] = {"texts": sample.references}
+    texts: JsonObject = {"texts": sample.references}
     match sample.challenge:
         case Hidden(phrases, values):
             replaced = _REPLACED[isinstance(sample.units[0], Triple)]
@@ -164,7 +164,7 @@ def to_row(sample: Sample) -> dict[str, Any]:
 
 
 def from_row(
-    row: Mapping[str, Any],
+    row: Row,
     make: SampleMaker,
     *,
     where: str,

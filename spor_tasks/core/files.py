@@ -15,7 +15,7 @@ from functools import partial
 from io import DEFAULT_BUFFER_SIZE, BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from spor_tasks.core.errors import ConfigError, CorpusError, SporError
 
@@ -24,7 +24,10 @@ try:
 except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
 
-Row = Mapping[str, Any]
+Row: TypeAlias = Mapping[str, Any]
+
+JsonObject: TypeAlias = dict[str, Any]
+"""What a file says, of which nothing is checked yet."""
 
 ROW_BYTES = 16_000_000
 """The largest row that is read, in bytes, uncompressed and with its line end.
@@ -111,7 +114,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_json(path: Path, kind: type[SporError] = ConfigError) -> dict[str, Any]:
+def read_json(path: Path, kind: type[SporError] = ConfigError) -> JsonObject:
     """Return the JSON object in a file that anyone may have edited.
 
     Raises:
@@ -157,7 +160,7 @@ def encode_row(row: Row) -> bytes:
     return (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 
-def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, JsonObject]]:
     """Yield ``(where:line, row)`` for each line of JSON Lines that is not blank.
 
     A JSON list of rows is read as well; the place of a row is its number there.
@@ -168,7 +171,7 @@ def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, dict[s
     """
     numbered = _filled(lines)
     number, line = next(numbered, (1, b""))
-    rows: Iterable[tuple[str, Any]]
+    rows: Iterable[tuple[str, object]]
     if begins_list([line]):
         content = bytearray(line)
         while len(content) <= LIST_BYTES and (more := next(numbered, None)):
@@ -229,7 +232,7 @@ def is_blank(line: bytes) -> bool:
     return len(line) <= ROW_BYTES and not line.removeprefix(BOM_UTF8).strip()
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_rows(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Yield ``(where:line, row)`` for each line of JSON Lines, read as by :func:`read_lines`.
 
     Raises:
@@ -353,13 +356,13 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
             file.write(encode_row(row))
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write one JSON value, indented for people, atomically."""
     with atomic_write(path) as file:
         file.write(json_bytes(value))
 
 
-def json_bytes(value: Any) -> bytes:
+def json_bytes(value: object) -> bytes:
     """Return one JSON value, indented for people."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return f"{text}\n".encode(errors="backslashreplace")  # as encode_row

@@ -1,6 +1,6 @@
 """Code of other packages: whatever it raises is an error of one line that names its entry."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import getattr_static, isroutine
 from typing import Any
@@ -89,13 +89,13 @@ class Foreign:
             raise
         return self._called(value) if isroutine(value) else value
 
-    def _called(self, function: Any) -> Any:
-        def call(*values: Any, **named: Any) -> Any:
+    def _called(self, function: Callable[..., object]) -> Callable[..., object]:
+        def call(*values: object, **named: object) -> object:
             with guarded(self._where):
                 result = function(*values, **named)
             return guarded_items(result) if isinstance(result, Iterator) else result
 
-        def guarded_items(items: Iterator[Any]) -> Iterator[Any]:
+        def guarded_items(items: Iterator[object]) -> Iterator[object]:
             while True:
                 with guarded(self._where):
                     try:

@@ -253,37 +253,30 @@ class CorpusSamples:
         return hashlib.sha256(json.dumps([self.name, rows]).encode()).hexdigest()
 
 
+@dataclass(eq=False)
 class Deferred(Sequence[Sample]):
-    """Samples that are read when the first of them is needed, which may take seconds.
+    """Samples that are read when the first of them is needed, which may take seconds."""
 
-    ``sha256`` is the digest of all of them (:func:`spor_tasks.core.digests.digest`), None if their
-    file is not here. ``change`` is applied to a sample each time that it is requested, since many
-    changed samples may not fit in memory.
-    """
-
-    def __init__(
-        self,
-        read: Callable[[], Sequence[Sample]],
-        sha256: str | None,
-        change: Callable[[Sample], Sample] = lambda sample: sample,
-    ) -> None:
-        self.sha256 = sha256
-        self._read, self._change = read, change
+    read: Callable[[], Sequence[Sample]]
+    sha256: str | None
+    """The digest of all (:mod:`spor_tasks.core.digests`); None if their file is not here."""
+    change: Callable[[Sample], Sample] = lambda sample: sample
+    """What is done to a sample each time that it is requested: many may not fit in memory."""
 
     @cached_property
     def _samples(self) -> Sequence[Sample]:
-        return self._read()
+        return self.read()
 
     def __len__(self) -> int:
         return len(self._samples)
 
     def __iter__(self) -> Iterator[Sample]:
-        return map(self._change, self._samples)
+        return map(self.change, self._samples)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return tuple(map(self._change, self._samples[index]))
-        return self._change(self._samples[index])
+            return tuple(map(self.change, self._samples[index]))
+        return self.change(self._samples[index])
 
 
 Untested: TypeAlias = tuple[tuple[str, int], ...]

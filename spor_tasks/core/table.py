@@ -8,10 +8,12 @@ A row of a file has a table as JSON: ``{"header": [name, â€¦], "rows": [[text, â
 import csv
 from collections.abc import Iterator, Mapping
 from io import StringIO
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec.structs import astuple
+
+from spor_tasks.core.files import Row
 
 _Span: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -68,7 +70,7 @@ class _Cells(msgspec.Struct):
     highlighted: tuple[tuple[int, int], ...]
 
 
-def to_json(table: Table | CellTable) -> Mapping[str, Any]:
+def to_json(table: Table | CellTable) -> Row:
     """Return a table as rows of a file have it."""
     if isinstance(table, Table):
         return {"header": table.header, "rows": table.rows}
@@ -79,7 +81,7 @@ def to_json(table: Table | CellTable) -> Mapping[str, Any]:
     return {"cells": list(rows), "highlighted": table.highlighted}
 
 
-def from_json(content: Any) -> Table | CellTable:
+def from_json(content: object) -> Table | CellTable:
     """Return the table that a row of a file has.
 
     Raises:

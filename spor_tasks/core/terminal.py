@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from itertools import zip_longest
-from typing import Any, NoReturn, TextIO, cast
+from typing import NoReturn, TextIO, cast
 
 from spor_tasks.core.errors import advice
 from spor_tasks.core.visible import visible
@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
         """Print what is wrong with the arguments, and exit."""
         super().error(visible(message))
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:
             what = f"there is no {value!r}. {advice(value, action.choices)}"
             raise argparse.ArgumentError(action, what)

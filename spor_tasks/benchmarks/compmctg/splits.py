@@ -9,13 +9,13 @@ has; ``splits.json`` holds them, with their divergence and the number of all spl
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from spor_tasks.core.files import read_packaged
+from spor_tasks.core.files import Row, read_packaged
 from spor_tasks.corpora.compmctg.reader import MODES, read_unseen
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 
@@ -41,9 +41,9 @@ def without(space: Space, unseen: Collection[Combination]) -> Partition:
 
 
 @cache
-def facts() -> Mapping[str, Any]:
+def facts() -> Row:
     """Return the content of ``splits.json``: seed, α, and the splits of each corpus by protocol."""
-    content: Mapping[str, Any] = read_packaged(FILE)
+    content: Row = read_packaged(FILE)
     return content
 
 
