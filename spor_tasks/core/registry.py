@@ -108,26 +108,23 @@ class Registry:
 @cache  # one warning of each
 def _is_usable(entry: Entry) -> bool:
     """Import an entry of another package; warn and return false if it cannot be used."""
-    fault = None if entry.package is None else _fault(entry)
-    if fault:
-        _leave_out(entry, fault)
-    return not fault
-
-
-def _fault(entry: Entry) -> str | None:
+    if entry.package is None:
+        return True
     try:
-        found = _object(entry)
+        found, fault = _object(entry), ""
         for part in _PARTS[entry.kind]:
             getattr(found, part)
         if isinstance(found, type) != (entry.kind == "objective"):
-            return "an objective is a class, and every other entry an object"
+            fault = "an objective is a class, and every other entry an object"
         with guarded(str(entry)):
             _USES.get(entry.kind, bool)(found)
     except SporError as error:
-        return error.what
+        fault = error.what
     except AttributeError as error:  # a part is missing
-        return in_words(error)
-    return None
+        fault = in_words(error)
+    if fault:
+        _leave_out(entry, fault)
+    return not fault
 
 
 def _leave_out(entry: Entry, why: str) -> None:

@@ -10,7 +10,7 @@ from typing import cast
 from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
-from spor_tasks.core.sample import Contrast, Deferred, Sample, SetFacts, Sets, challenge_of
+from spor_tasks.core.sample import Contrast, Deferred, Sample, Sets, challenge_of
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.corpora.logicnlg import reader
@@ -26,36 +26,27 @@ class LogicNLG(DeclaredSets):
 
     def read(self, spec: TaskSpec) -> Sets:
         """Return training set and test set, both with the prompts of the sets."""
-        variant = cast("Variant", spec.sets.facets.get("input", "published"))
-        test = _test(spec.sets)
-        if spec.sets.protocol == "strict":
-            test = map(_under_one_prompt, test)
-        arms = {"train": _arm(spec.sets.corpus, variant)}
-        return Sets(spec.sets, arms, _varied(test, variant))
+        sets, is_paired = spec.sets, "test" in spec.sets.facets
+        variant = cast("Variant", sets.facets.get("input", "published"))
+        if sets.corpus != self.name:
+            train: Sequence[Sample] = _varied(LOGICNLG_MINI.part("train"), variant)
+            test = LOGICNLG_MINI.part("pairs" if is_paired else "test")
+        else:
+            files = sources.LOGICNLG.files()
+            blobs = (files[file].blob for file in ("data/train_lm.json", "all_csv.zip"))
+            sha256 = sha256_of_text(" ".join([variant, *blobs]))
+            train = Deferred(lambda: _varied(reader.read_part("train"), variant), sha256)
+            is_challenge = sets.protocol == "challenge"
+            if is_paired:
+                test = reader.read_pairs("challenge" if is_challenge else "test")
+            else:
+                test = reader.read_challenge_inputs() if is_challenge else reader.read_part("test")
+        if sets.protocol == "strict":
+            test = tuple(map(_under_one_prompt, test))
+        return Sets(sets, {"train": train}, _varied(test, variant))
 
 
 LOGICNLG = LogicNLG()
-
-
-# --- Sets ---
-
-
-def _test(sets: SetFacts) -> Iterable[Sample]:
-    is_paired = sets.facets.get("test") == "pairs"
-    is_challenge = sets.protocol == "challenge"
-    if sets.corpus != LogicNLG.name:
-        return LOGICNLG_MINI.part("pairs" if is_paired else "test")
-    if is_paired:
-        return reader.read_pairs("challenge" if is_challenge else "test")
-    return reader.read_challenge_inputs() if is_challenge else reader.read_part("test")
-
-
-def _arm(corpus: str, variant: Variant) -> Sequence[Sample]:
-    if corpus != LogicNLG.name:
-        return _varied(LOGICNLG_MINI.part("train"), variant)
-    blobs = (sources.LOGICNLG.files()[file].blob for file in ("data/train_lm.json", "all_csv.zip"))
-    sha256 = sha256_of_text(" ".join([variant, *blobs]))
-    return Deferred(lambda: _varied(reader.read_part("train"), variant), sha256)
 
 
 def _varied(samples: Iterable[Sample], variant: Variant) -> tuple[Sample, ...]:
