@@ -126,7 +126,7 @@ def test_tasks_and_trainings_take_sets_from_a_folder(cafes, tmp_path):
     place, data = tmp_path / "sets", DataConfig("rule_learnability", str(cafes), "original")
     found = answer(Request(corpus=str(cafes), aspect=data.aspect, hide=("door",)))
     with folder.new(place) as staging:
-        folder.write_sets(staging, found.pair, found.facts)
+        folder.write_sets(staging, found.pair, found.origin)
     assert (
         main(["tasks", "make", str(cafes), "--sets", str(place), "--out", str(tmp_path / "tasks")])
         == 0
@@ -154,7 +154,7 @@ def test_two_sets_of_one_aspect_and_strict_sets_that_break_a_rule_are_refused(
     broken = replace(found.pair, arms={**arms, "original": arms["original"][:1]})
     for place, pair in zip(places, (found.pair, broken), strict=True):
         with folder.new(place) as staging:
-            folder.write_sets(staging, pair, found.facts)
+            folder.write_sets(staging, pair, found.origin)
     out = ["tasks", "make", str(cafes), "--out", str(tmp_path / "tasks")]
     assert main([*out, "--sets", str(places[0]), "--sets", str(places[0])]) == 2
     assert f"error: {places[0]}: has sets of order_invariance main" in capsys.readouterr().err
