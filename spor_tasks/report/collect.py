@@ -159,23 +159,22 @@ def _notices(
         what = "trials on a part of the test only, whose numbers say little"
         yield Problem(TRIAL, where, what, lost=False)
     for result in results:
-        if result.log.prompts_cut:
-            what = (
-                f"{result.log.prompts_cut:,} prompts of {result.task} were truncated to the "
-                "model's context length"
+        log, told = result.log, {}
+        if log.prompts_cut:
+            told["cut"] = (
+                f"{log.prompts_cut:,} prompts of {result.task} were truncated to the model's "
+                "context length"
             )
-            yield Problem("cut", str(result.file), what, lost=False)
-        if failures := result.log.failures:
-            counts = ", ".join(f"{count:,} {why}" for why, count in failures.items())
-            what = (
-                f"{sum(failures.values()):,} answers of {result.task} were not given by the "
+        if log.failures:
+            counts = ", ".join(f"{count:,} {why}" for why, count in log.failures.items())
+            told["unanswered"] = (
+                f"{sum(log.failures.values()):,} answers of {result.task} were not given by the "
                 f"server, and are scored as they are: {counts}"
             )
-            yield Problem("unanswered", str(result.file), what, lost=False)
-    for result in results:
         if result.id not in have:
-            what = f"{result.task} has no sample file: only its scores are reported"
-            yield Problem("scores-only", str(result.file), what, lost=False)
+            told["scores-only"] = f"{result.task} has no sample file: only its scores are reported"
+        for kind, what in told.items():
+            yield Problem(kind, str(result.file), what, lost=False)
     for path in paths:
         for orphan in orphans(path) if is_folder(path) else ():
             yield Problem(
