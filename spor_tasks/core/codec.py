@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import JsonObject, Row
+from spor_tasks.core.files import FileContent, Row
 from spor_tasks.core.sample import (
     AttributeValue,
     Challenge,
@@ -52,7 +52,7 @@ _text = json.JSONEncoder(ensure_ascii=False).encode
 # --- Documents -----------------------------------------------------------------------------------
 
 
-def doc_of(sample: Sample) -> JsonObject:
+def doc_of(sample: Sample) -> FileContent:
     """Return the sample as an lm-eval document; nested lists are JSON texts."""
     doc = {
         "id": sample.id,
@@ -86,10 +86,10 @@ def sample_of(doc: Row) -> Sample:
     def make(units: Units, references: tuple[str, ...], /, **context: Fact) -> Sample:
         return Sample(doc["id"], doc["corpus"], units, references, context)
 
-    return _sample(msgspec.convert(_row_of(doc), _Row), make)
+    return _sample(msgspec.convert(_row_of(doc), _Fields), make)
 
 
-def _row_of(doc: Row) -> JsonObject:
+def _row_of(doc: Row) -> FileContent:
     row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
     row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
@@ -113,7 +113,7 @@ _Data: TypeAlias = _Some[Annotated[tuple[str, ...], Meta(min_length=2, max_lengt
 _Phrases: TypeAlias = Annotated[dict[str, str], Meta(min_length=1)]
 
 
-class _Contrast(msgspec.Struct):
+class _Other(msgspec.Struct):
     data: _Data
     text: str
     template: str = ""
@@ -125,31 +125,33 @@ class _Ordering(msgspec.Struct):
     output_order: _Some[Order] | None = None
 
 
-class _Row(_Ordering, kw_only=True):
+class _Fields(_Ordering, kw_only=True):
     """The fields of a row, as the docstring of this module describes them."""
 
     data: _Data
     name: str | None = None
     category: str | None = None
-    context: JsonObject = {}
+    context: FileContent = {}
     replaced_entity: _Phrases | None = None
     replaced_kv_pair: _Phrases | None = None
     possible_values: dict[str, _Some[str]] = {}
-    contrast: _Contrast | None = None
+    contrast: _Other | None = None
     texts: _Some[str] | None = None
-    twin: "_Row | None" = None
+    twin: "_Fields | None" = None
 
 
-def to_row(sample: Sample) -> JsonObject:
+def to_row(sample: Sample) -> FileContent:
     """Return the sample as a row, its fields in the published order.
 
     ``category`` is not written, because the published rows do not have it.
     """
-    context: JsonObject = {key: value for key, value in sample.context.items() if key not in _NAMED}
+    context: FileContent = {
+        key: value for key, value in sample.context.items() if key not in _NAMED
+    }
     if sample.table:
         context["table"] = to_json(sample.table)
     row = {"name": sample.about("name"), "data": sample.units, "context": context or None}
-    texts: JsonObject = {"texts": sample.references}
+    texts: FileContent = {"texts": sample.references}
     match sample.challenge:
         case Hidden(phrases, values):
             replaced = _REPLACED[isinstance(sample.units[0], Triple)]
@@ -181,7 +183,7 @@ def from_row(
             names ``where`` and the field.
     """
     try:
-        sample = _sample(msgspec.convert(row, _Row), make, unit, needs_texts=needs_texts)
+        sample = _sample(msgspec.convert(row, _Fields), make, unit, needs_texts=needs_texts)
     except ValueError as error:
         raise CorpusError(
             f"is not a sample: {error}",
@@ -194,7 +196,7 @@ def from_row(
 
 
 def _sample(
-    row: _Row,
+    row: _Fields,
     make: Callable[..., Sample],
     unit: type[DataUnit] | None = None,
     *,
@@ -246,7 +248,9 @@ def _units(data: _Data, unit: type[DataUnit] | None, table: Table | CellTable | 
     return tuple(unit(*parts) for parts in data)
 
 
-def _challenge(row: _Row, units: Units, read_units: Callable[[_Data], Units]) -> Challenge | None:
+def _challenge(
+    row: _Fields, units: Units, read_units: Callable[[_Data], Units]
+) -> Challenge | None:
     if phrases := getattr(row, _REPLACED[isinstance(units[0], Triple)]):
         return Hidden(tuple(phrases.items()), tuple(row.possible_values.items()))
     if row.contrast:

@@ -26,8 +26,8 @@ except ImportError:  # on Windows
 
 Row: TypeAlias = Mapping[str, Any]
 
-JsonObject: TypeAlias = dict[str, Any]
-"""What a file says, of which nothing is checked yet."""
+FileContent: TypeAlias = dict[str, Any]
+"""What stands in a file, or under one of its keys, of which nothing is checked yet."""
 
 ROW_BYTES = 16_000_000
 """The largest row that is read, in bytes, uncompressed and with its line end.
@@ -114,7 +114,7 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_json(path: Path, kind: type[SporError] = ConfigError) -> JsonObject:
+def read_json(path: Path, kind: type[SporError] = ConfigError) -> FileContent:
     """Return the JSON object in a file that anyone may have edited.
 
     Raises:
@@ -160,7 +160,7 @@ def encode_row(row: Row) -> bytes:
     return (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 
-def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, JsonObject]]:
+def parse_rows(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, FileContent]]:
     """Yield ``(where:line, row)`` for each line of JSON Lines that is not blank.
 
     A JSON list of rows is read as well; the place of a row is its number there.
@@ -232,7 +232,7 @@ def is_blank(line: bytes) -> bool:
     return len(line) <= ROW_BYTES and not line.removeprefix(BOM_UTF8).strip()
 
 
-def read_rows(path: Path) -> Iterator[tuple[str, JsonObject]]:
+def read_rows(path: Path) -> Iterator[tuple[str, FileContent]]:
     """Yield ``(where:line, row)`` for each line of JSON Lines, read as by :func:`read_lines`.
 
     Raises:

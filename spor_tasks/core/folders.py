@@ -11,7 +11,7 @@ import platformdirs
 from filelock import FileLock, Timeout
 
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import LONGEST_NAME, JsonObject, Row, read_json, shortened, write_json
+from spor_tasks.core.files import LONGEST_NAME, FileContent, Row, read_json, shortened, write_json
 
 MANIFEST = "spor.json"
 """The manifest's name in a folder that other programs write to as well."""
@@ -165,7 +165,7 @@ def stamped(manifest: Row) -> Row:
     return {"schema": _SCHEMA, **manifest}
 
 
-def read_manifest(folder: Path, name: str = MANIFEST) -> JsonObject:
+def read_manifest(folder: Path, name: str = MANIFEST) -> FileContent:
     """Return the manifest of a folder that :func:`write_manifest` finished.
 
     Raises:

@@ -5,14 +5,14 @@ from fnmatch import fnmatch
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import yaml
 
 from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import ConfigError, advice
-from spor_tasks.core.files import LONGEST_NAME, atomic_write
+from spor_tasks.core.files import LONGEST_NAME, FileContent, atomic_write
 from spor_tasks.core.registry import registry
 from spor_tasks.core.removed import why_removed
 
@@ -25,9 +25,6 @@ FOLDER = Path(__file__).parent.parent / "tasks"
 TEMPLATES = FOLDER / "spor"
 """The folder of the templates that task files include."""
 
-
-FileContent: TypeAlias = dict[str, Any]
-"""What stands in a file of YAML, or under one of its keys."""
 
 LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 """What to type to see the names of tasks."""
