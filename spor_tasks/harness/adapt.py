@@ -8,8 +8,7 @@ from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.sample import Sample
 from spor_tasks.harness import host
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.groups import TWINS
-from spor_tasks.metrics.judging import judge_all
+from spor_tasks.metrics.groups import TWINS, judge_all
 from spor_tasks.metrics.scores import info_of
 from spor_tasks.metrics.totals import MEAN, Value
 

@@ -9,11 +9,11 @@ training lacks the combination. Under several splits it is a text with a 0 or 1 
 sample is then in a half as often as splits put it there, as if their samples were concatenated.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Container, Mapping, Sequence
 
 from spor_tasks.core.contracts import Score
 from spor_tasks.core.sample import Sample, sides
+from spor_tasks.metrics.base import Judgement, Metric, Texts
 from spor_tasks.metrics.totals import Value
 
 OVERLAP = ("overlap", "nonoverlap")
@@ -27,48 +27,53 @@ GROUPS = (*OVERLAP, *HALVES)
 TWINS = "twin"
 """The group of twins."""
 
-T = TypeVar("T")
+
+def judge_all(
+    metric: Metric,
+    samples: Sequence[Sample],
+    outputs: Sequence[Texts],
+    keys: Container[str],
+) -> list[Judgement]:
+    """Return a metric's judgement of each sample, its twin among its groups.
+
+    A sample with a twin has outputs for itself, then as many for the twin. No side is judged
+    otherwise than it would be alone. ``keys`` are those of the scores over
+    groups that are computed.
+    """
+    flat: list[tuple[Sample, Texts]] = []
+    for sample, of_sample in zip(samples, outputs, strict=True):
+        share = len(of_sample) // len(sides(sample))
+        for number, side in enumerate(sides(sample)):
+            flat.append((side, of_sample[number * share : (number + 1) * share]))
+    results = iter(metric.judge([side for side, _ in flat], [texts for _, texts in flat]))
+    judgements = []
+    for sample in samples:
+        values: dict[str, Value] = {}
+        details: dict[str, object] = {}
+        for group, _ in zip(("", TWINS), sides(sample), strict=False):
+            of_side = next(results)
+            values |= {str(Score(name, group)): each for name, each in of_side.values.items()}
+            details |= {str(Score(name, group)): each for name, each in of_side.details.items()}
+        shared = {name: value for name, value in values.items() if name in details}
+        judgements.append(
+            Judgement(
+                values | in_groups(sample, values, keys),
+                details | in_groups(sample, shared, keys),
+            )
+        )
+    return judgements
 
 
-class Side(NamedTuple):
-    """A sample or its twin, and the outputs for it."""
-
-    sample: Sample
-    outputs: Sequence[Any]
-    is_twin: bool
-
-    def named(self, values: Mapping[str, T]) -> dict[str, T]:
-        """Return the values of this side by their keys among those of both."""
-        group = TWINS if self.is_twin else ""
-        return {str(Score(name, group)): value for name, value in values.items()}
-
-
-def outputs_by_side(sample: Sample, outputs: Sequence[Any]) -> list[Side]:
-    """Return the sample, and its twin if it has one, each with its share of the outputs."""
-    samples = sides(sample)
-    share = len(outputs) // len(samples)
-    return [
-        Side(side, outputs[number * share : (number + 1) * share], is_twin=number > 0)
-        for number, side in enumerate(samples)
-    ]
-
-
-class Membership(NamedTuple):
-    """A group that a sample is in, and under how many splits; None if there are no splits."""
-
-    group: str
-    splits: int | None = None
-
-
-def memberships(sample: Sample) -> Iterator[Membership]:
-    """Yield the groups that a sample is in."""
-    overlap = sample.context.get("overlap")
+def memberships(sample: Sample) -> dict[str, int | None]:
+    """Return the groups that a sample is in, and under how many splits; None without splits."""
+    overlap, marks = sample.context.get("overlap"), marks_of(sample)
+    groups: dict[str, int | None] = {}
     if isinstance(overlap, bool):
-        yield Membership(OVERLAP[not overlap])
-    marks = marks_of(sample)
+        groups[OVERLAP[not overlap]] = None
     for group, mark in zip(HALVES, "01", strict=True):
         if count := marks.count(mark):
-            yield Membership(group, count if len(marks) > 1 else None)
+            groups[group] = count if len(marks) > 1 else None
+    return groups
 
 
 def marks_of(sample: Sample) -> str:
@@ -95,7 +100,7 @@ def in_groups(
     """
     return {
         key: value if splits is None or not isinstance(value, float) else (value * splits, splits)
-        for group, splits in memberships(sample)
+        for group, splits in memberships(sample).items()
         for name, value in values.items()
         if (key := str(Score(name, group))) in keys
     }

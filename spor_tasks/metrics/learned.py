@@ -5,8 +5,10 @@ Each says what a model reads of an output, and what its predictions mean. The mo
 the table of them, by the prefix of their settings in ``--metadata``.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pkgutil import resolve_name
 from statistics import fmean
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
@@ -79,9 +81,9 @@ class Learned(Metric):
         inputs = [
             self.inputs(sample, output) for sample, (output,) in zip(samples, outputs, strict=True)
         ]
-        predictions = iter(self.model([each for of_output in inputs for each in of_output]))
+        predictions = iter(self.model([*chain.from_iterable(inputs)]))
         return [
-            self.judgement(sample, [next(predictions) for _ in of_output])
+            self.judgement(sample, [*islice(predictions, len(of_output))])
             for sample, of_output in zip(samples, inputs, strict=True)
         ]
 
@@ -97,7 +99,6 @@ FactSpotter checkpoints on the Hugging Face hub, ``Inria-CEDAR/FactSpotter-DeBER
 """
 
 
-@dataclass(frozen=True, slots=True)
 class ExpressedFacts(Learned):
     """The share of the units that an output expresses, each judged alone by a classifier.
 
@@ -138,7 +139,6 @@ Claim: TypeAlias = tuple[Sample, str]
 """A sample, for its table, and an output about it."""
 
 
-@dataclass(frozen=True, slots=True)
 class NliAcc(Learned):
     """NLI-Acc of LogicNLG (Chen et al., ACL 2020): how many outputs the table entails.
 
@@ -174,7 +174,6 @@ Pair: TypeAlias = tuple[str, str]
 """A reference and a text, both prepared (:func:`spor_tasks.metrics.parent_totto.prepared`)."""
 
 
-@dataclass(frozen=True, slots=True)
 class Bleurt(Learned):
     """BLEURT (Sellam et al., 2020): ratings by a model that was trained on people's ratings.
 
@@ -211,15 +210,14 @@ LEAST_WORDS = 10
 """Texts with fewer parts between blanks have no perplexity, as published."""
 
 
-@dataclass(frozen=True, slots=True)
 class Attributes(Learned):
     """How many of the requested attributes classifiers find; without a word there is none."""
 
     name = "compmctg"
     units = ("attributes",)
     option = "--classifiers FOLDER"
-    scores: ClassVar = accuracies("mctg", ASPECTS)
-    logged: ClassVar = ("said",)
+    scores = accuracies("mctg", ASPECTS)
+    logged = ("said",)
 
     def inputs(self, sample: Sample, output: str) -> list[AttributeInput]:
         """Return the whole text for each aspect."""
@@ -237,7 +235,6 @@ class Attributes(Learned):
         return Judgement(values, {"mctg_acc": values["mctg_acc"], "said": recognized})
 
 
-@dataclass(frozen=True, slots=True)
 class TextPerplexity(Learned):
     """The mean over texts of the perplexity of each by a language model, as CompMCTG has it.
 
@@ -247,10 +244,8 @@ class TextPerplexity(Learned):
     """
 
     name = "mctg_ppl"
-    scores: ClassVar = (
-        ScoreInfo(
-            "mctg_ppl", "PPL", 1, float("inf"), higher_is_better=False, own_title="Perplexity"
-        ),
+    scores = (
+        ScoreInfo("mctg_ppl", "PPL", 1, math.inf, higher_is_better=False, own_title="Perplexity"),
     )
     settings = ("mean:texts", f"least-words:{LEAST_WORDS}")
 
@@ -296,40 +291,42 @@ LOADERS: Mapping[str, JudgeLoader] = {
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 
 
-def load(prefix: str, **settings: Any) -> Any:
+def load(prefix: str, settings: Mapping[str, object], before: str = "") -> Metric:
     """Return the metric of this prefix with its model.
 
+    In metadata the names of settings have something ``before`` them.
+
     Raises:
-        ConfigError: the model or a setting of it does not exist, or a package is missing.
+        ConfigError: a setting is unknown, or the first one missing; the model or what a setting
+            names does not exist, or a package is missing.
     """
-    return resolve_name(LOADERS[prefix].target)(**settings)
+    loader = LOADERS[prefix]
+    first, *further = (f"{before}{name}" for name in loader.settings)
+    unknown = [f"{before}{name}" for name in settings.keys() - set(loader.settings)]
+    if unknown or not isinstance(settings.get(loader.settings[0]), str):
+        raise ConfigError(
+            f"unknown settings: {', '.join(unknown)}" if unknown else f"needs a text: {first}",
+            where="metadata" if before else None,
+            remedy=f"Set {first} to a path or a name; further settings: {', '.join(further)}.",
+        )
+    metric: Metric = resolve_name(loader.target)(**settings)
+    return metric
 
 
-def requested(metadata: Mapping[str, Any], spec: TaskSpec) -> dict[str, Metric]:
+def requested(metadata: Mapping[str, object], spec: TaskSpec) -> dict[str, Metric]:
     """Return the metrics that the metadata switches on and the set reports, by their prefix.
 
     Raises:
-        ConfigError: a setting is unknown or missing, or as :func:`load`.
+        ConfigError: as :func:`load`.
     """
     metrics = {}
-    for prefix, loader in LOADERS.items():
+    for prefix in LOADERS:
         settings = {
             key.removeprefix(f"{prefix}_"): value
             for key, value in metadata.items()
             if key.startswith(f"{prefix}_")
         }
-        if not settings:
-            continue
-        first, *further = (f"{prefix}_{name}" for name in loader.settings)
-        unknown = [f"{prefix}_{name}" for name in settings.keys() - set(loader.settings)]
-        if unknown or not isinstance(metadata.get(first), str):
-            listed = ", ".join(unknown)
-            raise ConfigError(
-                f"unknown settings: {listed}" if unknown else f"needs a text: {first}",
-                where="metadata",
-                remedy=f"Set {first} to a path or a name; further settings: {', '.join(further)}.",
-            )
-        metric = load(prefix, **settings)
-        if any(Score(info.name) in spec.judging.reported for info in metric.scores):
+        metric = load(prefix, settings, f"{prefix}_") if settings else None
+        if metric and any(Score(info.name) in spec.judging.reported for info in metric.scores):
             metrics[prefix] = metric
     return metrics

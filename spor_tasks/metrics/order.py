@@ -15,8 +15,6 @@ from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.totals import GROUP_MEANS
 from spor_tasks.text import align
 
-Positions = tuple[int | None, ...]
-
 
 def kendall(first: Sequence[int], second: Sequence[int]) -> float:
     """Return Kendall's τ of two orders of the same units, from -1 (reversed) to 1 (equal).
@@ -49,7 +47,7 @@ _PROPERTIES = (
     ("ordering_em", "Ordering EM", ("em",)),
     ("faithful_ordering", "Faithful ordering", ("proper", "fidelity")),
 )
-"""The names and labels of properties, and the keys of :func:`_order_of` that must all be true."""
+"""The names and labels of properties, and the details that must all be true."""
 
 
 class OrderInvariance(Metric):
@@ -78,11 +76,29 @@ class OrderInvariance(Metric):
     def judge_one(self, sample: Sample, first: str, second: str) -> Judgement:
         """Locate the sample's units in both outputs.
 
+        The details of an output are its plan, the order of the units in it, and its properties. It
+        is ``proper`` if τ > 0 with some reference's order, and ``em`` if it is equal to one.
+        ``fidelity`` is that all units have a position, the index of a token.
+
         Raises:
             CorpusError: the sample has no orders, or fewer than two units, so nothing is ordered.
         """
         _require_an_order(sample)
-        orders = [_order_of(sample, output) for output in (first, second)]
+        strict, references = is_strict(sample), challenge_of(sample, Orders).references
+        orders: list[dict[str, object]] = []
+        for output in (first, second):
+            positions = align.locate(sample.units, output, strict=strict)
+            order = align.order(positions)
+            orders.append(
+                {
+                    "fidelity": None not in positions,
+                    "proper": is_proper(order, references),
+                    "em": order in references,
+                    "plan": order,
+                    "pos": positions,
+                    "missing": _missing(positions),
+                }
+            )
         values: dict[str, float] = {}
         for name, _, keys in _PROPERTIES:
             has_first, has_second = (all(map(order.get, keys)) for order in orders)
@@ -94,24 +110,6 @@ class OrderInvariance(Metric):
             for key, value in order.items()
         }
         return Judgement(values, details)
-
-
-def _order_of(sample: Sample, output: str) -> dict[str, object]:
-    """Return the order of the units in an output, its plan, and which properties this has.
-
-    It is ``proper`` if τ > 0 with some reference's order, and ``em`` if it is equal to one.
-    ``fidelity`` is that all units have a position, the index of a token.
-    """
-    positions = align.locate(sample.units, output, strict=is_strict(sample))
-    order, references = align.order(positions), challenge_of(sample, Orders).references
-    return {
-        "fidelity": None not in positions,
-        "proper": is_proper(order, references),
-        "em": order in references,
-        "plan": order,
-        "pos": positions,
-        "missing": _missing(positions),
-    }
 
 
 class Cwio(Metric):
@@ -179,5 +177,5 @@ def _require_an_order(sample: Sample) -> None:
         )
 
 
-def _missing(positions: Positions) -> tuple[int, ...]:
+def _missing(positions: Sequence[int | None]) -> tuple[int, ...]:
     return tuple(unit for unit, position in enumerate(positions) if position is None)

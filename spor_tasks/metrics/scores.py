@@ -86,21 +86,20 @@ def info_over(info: ScoreInfo, group: str) -> ScoreInfo | None:
 
     Samples may count in halves under several splits, which only a mean allows.
     """
-    if group == TWINS:
-        of_some, totals, own_title = info.of_some, info.totals, info.own_title
-        label, own_title = f"{info.label}, twins", own_title and f"{own_title}, twins"
-    elif not info.totals.resampled or (group in HALVES and info.totals is not MEAN):
+    of_twins, own_title = group == TWINS, info.own_title
+    if not of_twins and not info.totals.resampled:
         return None
-    else:
-        of_some, totals = True, COUNTED_MEAN if group in HALVES else info.totals
-        label, own_title = f"{info.label}, {group}", info.own_title
+    if group in HALVES and info.totals is not MEAN:
+        return None
+    if own_title and of_twins:
+        own_title = f"{own_title}, twins"
     return replace(
         info,
         name=str(Score(info.name, group)),
-        label=label,
+        label=f"{info.label}, {'twins' if of_twins else group}",
         corrects=info.corrects and str(Score(info.corrects, group)),
-        totals=totals,
-        of_some=of_some,
+        totals=COUNTED_MEAN if group in HALVES else info.totals,
+        of_some=info.of_some or not of_twins,
         own_title=own_title,
     )
 

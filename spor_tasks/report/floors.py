@@ -115,7 +115,7 @@ def scored(run: Run, samples: Sequence[Sample]) -> Sequence[Comparison]:
         SporError: a metric lacks what it needs.
     """
     # What whole shipped tests need not have.
-    from spor_tasks.metrics.judging import judge_all
+    from spor_tasks.metrics.groups import judge_all
     from spor_tasks.metrics.learned import Learned
     from spor_tasks.metrics.scores import metrics_for
     from spor_tasks.metrics.tally import Column

@@ -91,8 +91,7 @@ def run_name(run: Run) -> str:
 
 def category_of(sample: Sample) -> str | None:
     """Return the category or dialogue act of a sample, or the group of samples it belongs to."""
-    groups = (membership.group for membership in memberships(sample))
-    return sample.about("category") or sample.about("act") or next(groups, None)
+    return sample.about("category") or sample.about("act") or next(iter(memberships(sample)), None)
 
 
 def sample_views(sample: Sample, most_rows: int | None = None) -> tuple[SampleView, ...]:

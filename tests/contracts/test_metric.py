@@ -16,8 +16,7 @@ from spor_tasks.core.sample import AttributeValue, Hidden, Orders, Sample, Tripl
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, LOGICNLG_MINI
 from spor_tasks.metrics import scores
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.groups import TWINS
-from spor_tasks.metrics.judging import judge_all
+from spor_tasks.metrics.groups import TWINS, judge_all
 from spor_tasks.metrics.learned import Attributes, Bleurt, ExpressedFacts, NliAcc, TextPerplexity
 from spor_tasks.metrics.scores import info_of, metric, score_info
 from spor_tasks.prompts.styles import prompt

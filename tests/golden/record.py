@@ -37,8 +37,7 @@ from spor_tasks.core.files import read_rows
 from spor_tasks.core.named import benchmark
 from spor_tasks.core.sample import views
 from spor_tasks.harness import task_files
-from spor_tasks.metrics.groups import GROUPS, TWINS
-from spor_tasks.metrics.judging import judge_all
+from spor_tasks.metrics.groups import GROUPS, TWINS, judge_all
 from spor_tasks.metrics.learned import ExpressedFacts
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.scores import metric, metrics_for, over_groups
