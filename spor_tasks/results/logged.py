@@ -92,7 +92,7 @@ def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
             )
             what = f"{told.what}: there is no interval or test for these samples"
             problems.append(Problem("samples", told.where or str(run.file), what))
-    return found, tuple(problems)
+    return resampled(found), tuple(problems)
 
 
 def _read(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
@@ -139,17 +139,18 @@ def _read(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
 
 
 def resampled(logged: AllLogged) -> AllLogged:
-    """Return the samples with the scores of their resamples.
+    """Return the samples with the scores of their resamples, which some may have.
 
     Runs on the same samples have the same resamples, so that their differences can be resampled.
     """
     by_samples: dict[tuple[Hashable, ...], list[RunKey]] = defaultdict(list)
     for run, of_run in logged.items():
-        by_samples[of_run.ids].append(run)
-    found = {}
+        if of_run.columns and not of_run.resampled:
+            by_samples[of_run.ids].append(run)
+    found = dict(logged)
     for runs in by_samples.values():
         columns = [column for run in runs for column in logged[run].columns.values()]
-        drawn = iter(stats.resampled_scores(columns, logged[runs[0]].clusters).T if columns else ())
+        drawn = iter(stats.resampled_scores(columns, logged[runs[0]].clusters).T)
         for run in runs:
             scores = {metric: next(drawn) for metric in logged[run].columns}
             found[run] = replace(logged[run], resampled=scores)

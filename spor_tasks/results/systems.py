@@ -81,9 +81,8 @@ def separations(systems: Systems) -> Iterator[Problem]:
     first = systems[0][0]
     for later, *_ in systems[1:]:
         keys = differing([first, later])
-        details = "; ".join(
-            f"{key}: {_stated(first, key)} against {_stated(later, key)}" for key in keys
-        )
+        one, other = ({**_LEFT_OUT, **run.facts} for run in (first, later))
+        details = "; ".join(f"{key}: {one.get(key)} against {other.get(key)}" for key in keys)
         what = f"is in another row than {first.file}: they differ in {details}"
         evaluated = any(key in first.signature for key in keys)
         yield Problem("incomparable", f"{later.file}: {later.task}", what, lost=evaluated)
@@ -106,10 +105,6 @@ def differing(results: Sequence[Run]) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _stated(result: Run, key: str) -> str | None:
-    return result.facts.get(key, _LEFT_OUT.get(key))
-
-
 def apart(systems: Systems, merged: Iterable[str]) -> list[Differs]:
     """Return how each row of a model differs from the others, in the fewest words that say it.
 
@@ -119,46 +114,38 @@ def apart(systems: Systems, merged: Iterable[str]) -> list[Differs]:
     firsts = [first for first, *_ in systems]
     keys = differing(firsts)
     prompts = [prompt_in_words(first.signature) for first in firsts]
-    within = [_within(results, merged) for results in systems]
+    within = []
+    for results in systems:
+        stated = {key: {r.facts[key] for r in results if key in r.facts} for key in sorted(merged)}
+        texts = [
+            f"{key} {', '.join(map(_short, sorted(values)))}"
+            for key, values in stated.items()
+            if len(values) > 1
+        ]
+        within.append(f"merged over {'; '.join(texts)}" if texts else None)
     in_short = [key for key in keys if key not in PROMPT_FACTS]
     rows: list[Differs] = []
     for shown, whole in ((in_short, False), (keys, False), (keys, True)):
-        rows = [
-            Differs(
-                prompted=prompt if len({*prompts}) > 1 else None,
-                evaluated=in_words(
-                    {key: first.signature[key] for key in shown if key in first.signature},
-                    whole=whole,
-                ),
-                trained=in_words(_of_training(first, shown), whole=whole),
-                merged=differences,
+        rows = []
+        for first, prompt, differences in zip(firsts, prompts, within, strict=True):
+            evaluated = {key: first.signature[key] for key in shown if key in first.signature}
+            trained = {
+                key: first.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
+                for key in (shown if first.training else ())
+                if key not in evaluated
+                if key in first.training or not key.startswith(_OF_OBJECTIVE)
+            }
+            rows.append(
+                Differs(
+                    prompted=prompt if len({*prompts}) > 1 else None,
+                    evaluated=in_words(evaluated, whole=whole),
+                    trained=in_words(trained, whole=whole),
+                    merged=differences,
+                )
             )
-            for first, prompt, differences in zip(firsts, prompts, within, strict=True)
-        ]
         if len({*rows}) == len(rows):
             break
     return rows
-
-
-def _of_training(result: Run, keys: Iterable[str]) -> dict[str, str]:
-    """Return these facts of how a result was trained, also where it does not state them."""
-    return {
-        key: result.training.get(key, _LEFT_OUT.get(key, _NOT_STATED))
-        for key in keys
-        if key not in result.signature
-        and result.training
-        and (key in result.training or not key.startswith(_OF_OBJECTIVE))
-    }
-
-
-def _within(results: Sequence[Run], merged: Iterable[str]) -> str | None:
-    """Return in what the results of a row differ, because a user merged them."""
-    differences = []
-    for key in sorted(merged):
-        values = sorted({result.facts[key] for result in results if key in result.facts})
-        if len(values) > 1:
-            differences.append(f"{key} {', '.join(map(_short, values))}")
-    return f"merged over {'; '.join(differences)}" if differences else None
 
 
 def in_words(facts: Mapping[str, str], *, whole: bool = False) -> str | None:
