@@ -1,12 +1,10 @@
-"""The sets that the settings name, and the training pairs of an arm."""
+"""The sets that the settings name, and a pair to train on."""
 
 import logging
-import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -159,27 +157,3 @@ def places_to_cut(spec: TaskSpec) -> tuple[str, ...]:
             remedy="Set optimization.cut=none.",
         )
     return tuple(settings["cut_before"])
-
-
-def make_pairs(
-    samples: Sequence[Sample],
-    style: PromptStyle,
-    pairs_of: PairsOf,
-    *,
-    limit: int | None,
-    seed: int,
-) -> Iterator[TrainingPair]:
-    """Yield the pairs of all samples, or ``limit`` of them drawn with the seed, in order.
-
-    Neither samples nor pairs are kept, so that an arm may be larger than the memory.
-    """
-
-    def pairs() -> Iterator[TrainingPair]:
-        return chain.from_iterable(pairs_of(sample, style) for sample in samples)
-
-    if limit is None or limit >= (count := sum(1 for _ in pairs())):
-        yield from pairs()
-        return
-    _log.info("data.limit keeps %d of %d pairs", limit, count)
-    drawn = set(random.Random(f"limit {seed}").sample(range(count), limit))
-    yield from (pair for number, pair in enumerate(pairs()) if number in drawn)

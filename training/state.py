@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import peft
 import torch
@@ -33,13 +33,16 @@ from training.bases import Base, git_commit
 from training.batches import Model
 from training.config import OptimizationConfig, TrainingConfig
 from training.data import corpus_sha256
-from training.encoding import Rows, Step
+from training.encoding import Step
 from training.graphs import Graphs
 from training.identity import differing_keys, identity, settings_sha256, shared_settings, versions
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
 from training.settings import Plain, to_dict
+
+if TYPE_CHECKING:
+    from training.objectives.likelihood import Likelihood
 
 _log = logging.getLogger(__name__)
 
@@ -221,16 +224,16 @@ class Unfinished:
 def facts_of(
     config: TrainingConfig,
     data: TrainingSet,
-    base: Base,
+    objective: "Likelihood",
     run: Training,
     *,
-    rows: Rows,
     steps: Sequence[Step],
     folder: Path,
     resumed_from: int,
 ) -> Adapter:
     """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
     optimization, pair, settings = config.optimization, data.pair, shared_settings(config)
+    base, rows = objective.material.base, objective.rows
     by_epoch = groupby(zip(run.losses, steps, strict=True), key=lambda entry: entry[1].epoch)
     device, name, peak = run.team.device, "cpu", None
     if device.type == "cuda":

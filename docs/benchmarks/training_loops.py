@@ -35,7 +35,6 @@ from training.adapters import prepare
 from training.bases import Base, load_base
 from training.batches import load_batch, target_loss
 from training.config import DataConfig, ModelConfig, OptimizationConfig, TrainingConfig
-from training.data import make_pairs
 from training.encoding import IGNORED, Row, Rows, Step, collate, encode
 from training.lora import fit
 from training.objectives.base import Material
@@ -207,7 +206,7 @@ def _padding(rows: Sequence[Row], steps: Sequence[Step], settings: OptimizationC
 
 def _rows(base: Base, arm: Sequence[Sample], pairs: int) -> tuple[Rows, Sequence[Row]]:
     """Return the rows to train on and others, the same for every loop and seed."""
-    drawn = [*make_pairs(arm, base.style, Likelihood.pairs, limit=pairs + _HELD_OUT, seed=0)]
+    drawn = [*Material(arm, base, limit=pairs + _HELD_OUT).pairs(Likelihood.pairs)]
     random.Random(0).shuffle(drawn)
     rows, others = (
         encode(some, base.tokenizer, base.style, base.positions)

@@ -48,7 +48,6 @@ from tests.support import compmctg
 from tests.support.classifiers import Judge, share_of_words
 from tests.support.tiny_bases import save_base
 from training.config import parse_config
-from training.data import make_pairs
 from training.lora import train
 from training.objectives.likelihood import Likelihood as Tuning
 
@@ -136,7 +135,7 @@ def rows(spec):
     found = {}
     for (arm, samples), style in itertools.product(load(spec).arms.items(), STYLES[:2]):
         try:
-            made = make_pairs(samples, style, Tuning.pairs, limit=None, seed=0)
+            made = (pair for sample in samples for pair in Tuning.pairs(sample, style))
             pairs = [(pair.prompt, pair.text) for pair in made]
         except CorpusError:
             continue

@@ -5,7 +5,6 @@ from torch.nn import functional
 
 from training.adapters import add_lora
 from training.config import PAPER_LORA, OptimizationConfig
-from training.data import make_pairs
 from training.encoding import encode
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood, find_objective
@@ -28,7 +27,7 @@ def different_rows(base, pair):
     """Return rows of different lengths, of prompts and of texts."""
     rows = []
     for samples in pair.arms.values():
-        pairs = [*make_pairs(samples, base.style, Likelihood.pairs, limit=None, seed=0)]
+        pairs = [*Material(samples, base).pairs(Likelihood.pairs)]
         rows += encode(pairs[-3:], base.tokenizer, base.style, None).rows
     return rows
 

@@ -1,5 +1,6 @@
 """Which sets, which arm, which pairs: what settings name is what is trained on."""
 
+from types import SimpleNamespace
 from typing import get_args
 
 from spor_tasks.aspects.request import Request, answer
@@ -10,14 +11,15 @@ from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from tests.support.result_files import adapter_in
 from training.__main__ import main
-from training.data import find_spec, make_pairs, places_to_cut
+from training.data import find_spec, places_to_cut
+from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood
 from training.settings import dump_settings
 
 
 def test_pairs_are_made_as_they_are_read(invented):
     samples = iter(next(iter(invented.arms.values())))
-    next(make_pairs(samples, "causal", Likelihood.pairs, limit=None, seed=0))
+    next(Material(samples, SimpleNamespace(style="causal")).pairs(Likelihood.pairs))
     assert len([*samples]) == 4, "all but one"
 
 

@@ -9,7 +9,7 @@ from transformers import AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
 from training.config import OptimizationConfig
-from training.data import TrainingPair, make_pairs
+from training.data import TrainingPair
 from training.demo import BASES
 from training.encoding import IGNORED, encode, plan_steps
 from training.objectives.likelihood import Likelihood
@@ -33,7 +33,8 @@ def test_a_row_begins_with_the_ids_of_the_evaluation_and_learns_the_text_and_one
     base, invented, name, style
 ):
     samples = [sample for samples in invented.arms.values() for sample in samples]
-    pairs = [*make_pairs(samples, style, Likelihood.pairs, limit=None, seed=0), PLAIN, QUOTED]
+    pairs = [pair for sample in samples for pair in Likelihood.pairs(sample, style)]
+    pairs += [PLAIN, QUOTED]
     tokenizer = AutoTokenizer.from_pretrained(base(name))
     rows = encode(pairs, tokenizer, style, None).rows
     harness = HFLM(pretrained=str(base(name)), device="cpu")

@@ -1,7 +1,10 @@
 """Shared parts of objectives: the material of a run, combinations, and back-propagation."""
 
+import logging
+import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeAlias
 
 import torch
@@ -11,9 +14,11 @@ from spor_tasks.core.sample import AttributeValue, Sample
 from training.bases import Base, check_ids
 from training.batches import Batch, Model
 from training.config import OptimizationConfig
-from training.data import PairsOf, TrainingPair, make_pairs
+from training.data import PairsOf, TrainingPair
 from training.encoding import Rows, encode
 from training.state import Training
+
+_log = logging.getLogger(__name__)
 
 Combination: TypeAlias = tuple[str, ...]
 """One value of each aspect."""
@@ -41,9 +46,21 @@ class Material:
         return min((limit for limit in limits if limit), default=None)
 
     def pairs(self, pairs_of: PairsOf) -> Iterator[TrainingPair]:
-        """Yield the pairs of all samples, or those that ``limit`` leaves."""
-        seed = self.optimization.seed
-        return make_pairs(self.samples, self.base.style, pairs_of, limit=self.limit, seed=seed)
+        """Yield the pairs of all samples, or ``limit`` of them drawn with the seed, in order.
+
+        Neither samples nor pairs are kept, so that an arm may be larger than the memory.
+        """
+
+        def pairs() -> Iterator[TrainingPair]:
+            return chain.from_iterable(pairs_of(each, self.base.style) for each in self.samples)
+
+        if self.limit is None or self.limit >= (count := sum(1 for _ in pairs())):
+            yield from pairs()
+            return
+        _log.info("data.limit keeps %d of %d pairs", self.limit, count)
+        rng = random.Random(f"limit {self.optimization.seed}")
+        drawn = set(rng.sample(range(count), self.limit))
+        yield from (pair for number, pair in enumerate(pairs()) if number in drawn)
 
     def encode(self, pairs: Iterable[TrainingPair]) -> Rows:
         """Return pairs in token ids.
