@@ -6,6 +6,7 @@ Original has units in the order of the corpus, Match in the order in which the t
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from spor_tasks.aspects.arms import counted, in_words, strict_sets
 from spor_tasks.core.errors import SplitError
@@ -61,6 +62,22 @@ def matched(samples: Sequence[Sample]) -> tuple[Sample, ...]:
         for text in sample.references
     )
     return tuple(make(sample.units, (text,), **sample.context) for sample, text in ordered)
+
+
+def with_matches(pair: Sets) -> list[tuple[Sample, Sequence[Sample]]]:
+    """Return each sample of Original with its samples of Match, one for each reference.
+
+    Raises:
+        SplitError: Match has more samples than that, or fewer.
+    """
+    original, match = pair.arms.values()
+    ends = [*accumulate(len(sample.references) for sample in original)]
+    if ends[-1:] != [len(match)]:
+        raise SplitError("Match does not have one sample for each reference of Original")
+    return [
+        (sample, match[end - len(sample.references) : end])
+        for sample, end in zip(original, ends, strict=True)
+    ]
 
 
 def with_an_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from tqdm import tqdm
 
+from spor_tasks.aspects.order_invariance import with_an_order, with_matches
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, Sets, Triple
 from spor_tasks.prompts.content import Demonstrations, Prompted, words, worth
@@ -246,18 +247,8 @@ def _candidates(
 
 
 def _order_invariance(pair: Sets, most: int) -> _Demonstrate:
-    original, match = pair.arms.values()
-    # Match has a sample for each reference, in the order of Original.
-    texts = [(sample, number) for sample in original for number in range(len(sample.references))]
-    try:
-        of_first_reference = {
-            sample.id: matching_sample
-            for (sample, number), matching_sample in zip(texts, match, strict=True)
-            if number == 0
-        }
-    except ValueError as error:
-        raise SplitError("Match does not have one sample for each reference of Original") from error
-    pool = Pool(sample for sample in original if len(sample.units) > 1)
+    of_first_reference = {sample.id: matches[0] for sample, matches in with_matches(pair)}
+    pool = Pool(with_an_order(pair.arms["original"]))
 
     def demonstrate(sample: Sample) -> _Arms | None:
         shown = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
+from spor_tasks.aspects.order_invariance import with_matches
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, Sets, sides
 from spor_tasks.twins import Untwinned, twins_of
@@ -21,15 +22,11 @@ def with_twins(pair: Sets) -> Sets:
         ConfigError: the corpus has no twins.
     """
     if pair.facts.aspect == "order_invariance":
-        original, match = pair.arms.values()
         kept: list[list[Sample]] = [[], []]
-        first = 0
-        for sample in original:
-            end = first + len(sample.references)
-            if _has_twin(sample) and _has_twin(match[first]):
+        for sample, matches in with_matches(pair):
+            if _has_twin(sample) and _has_twin(matches[0]):
                 kept[0].append(sample)
-                kept[1] += match[first:end]
-            first = end
+                kept[1] += matches
     else:
         kept = [list(filter(_has_twin, samples)) for samples in pair.arms.values()]
     arms = {arm: tuple(samples) for arm, samples in zip(pair.arms, kept, strict=True)}
