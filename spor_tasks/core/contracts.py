@@ -114,37 +114,22 @@ class TaskSpec:
 class Benchmark(Protocol):
     """A benchmark: its sets, found by name and loaded; all else that it has is data."""
 
-    @property
-    def name(self) -> str:
-        """The name in task files, results and the registry."""
-
-    @property
-    def groups(self) -> Mapping[str, str]:
-        """The titles of its aspects, in the order of its tables."""
-
-    @property
-    def title(self) -> str:
-        """The name that readers know."""
-
-    @property
-    def source(self) -> str:
-        """The address of what was published."""
-
-    @property
-    def paper(self) -> str:
-        """Where the paper's numbers are from, in words; empty if none are shown."""
-
-    @property
-    def introduction(self) -> str:
-        """What it tests, and what to look at first."""
-
-    @property
-    def legends(self) -> Mapping[str, str]:
-        """What the arms and columns of its tables are, by aspect."""
-
-    @property
-    def reads_files(self) -> bool:
-        """Whether it reads sets and texts in files of the user's."""
+    name: str
+    """The name in task files, results and the registry."""
+    groups: Mapping[str, str]
+    """The titles of its aspects, in the order of its tables."""
+    title: str
+    """The name that readers know."""
+    source: str
+    """The address of what was published."""
+    paper: str
+    """Where the paper's numbers are from, in words; empty if none are shown."""
+    introduction: str
+    """What it tests, and what to look at first."""
+    legends: Mapping[str, str]
+    """What the arms and columns of its tables are, by aspect."""
+    reads_files: bool
+    """Whether it reads sets and texts in files of the user's."""
 
     def tables(self, sets: SetFacts) -> tuple[Layout, ...]:
         """Return the tables of a task's results; none are one table with all scores."""

@@ -10,6 +10,7 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.files import encode_row, read_packaged
 from spor_tasks.core.sample import Deferred, Sample, SetFacts, Sets
+from spor_tasks.core.words import joined
 from spor_tasks.corpora import jsonl, sources
 from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.webnlg import reader as webnlg
@@ -34,16 +35,11 @@ class Dataset(NamedTuple):
 
 def dataset(split: str, sets: SetFacts) -> Dataset:
     """Return a released set: ``test``, or an arm."""
-    aspect, corpus, part = sets.aspect, sets.corpus, sets.part
-    kind = "test" if split == "test" else "train"
-    words = [kind, corpus, aspect.replace("_", "-")]
-    if aspect == "productivity":
-        words.append(f"N={sets.facets['N']}")
-    if part and aspect == "order_invariance" and kind == "test":
-        words.append(part)
-    if aspect != "rule_learnability" and kind == "train":
-        words.append(split)
-    name = "_".join(words)
+    aspect, corpus, kind = sets.aspect, sets.corpus, "test" if split == "test" else "train"
+    threshold = f"N={sets.facets['N']}" if aspect == "productivity" else None
+    part = sets.part if aspect == "order_invariance" and kind == "test" else None
+    arm = split if aspect != "rule_learnability" and kind == "train" else None
+    name = joined("_", kind, corpus, aspect.replace("_", "-"), threshold, part, arm)
     return Dataset(name, corpus, f"dataset_{corpus}/{kind}/{name}/dataset.jsonl", split == "match")
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from spor_tasks.benchmarks import declared
 from spor_tasks.core.contracts import Gap, TaskSpec
 from spor_tasks.core.sample import Sample, Sets
 from spor_tasks.metrics.groups import TWINS
@@ -34,37 +35,33 @@ def with_twins(originals: Iterable[TaskSpec]) -> Iterator[TaskSpec]:
     originals = tuple(originals)
     yield from originals
     for spec in originals:
-        has_twins = spec.sets.corpus in CORPORA and spec.sets.part not in _LEFT_OUT
+        sets, own = spec.sets, spec.judging
+        has_twins = sets.corpus in CORPORA and sets.part not in _LEFT_OUT
         if not has_twins or not spec.release.is_default:
             continue
-        own, version = spec.judging, spec.release.version
-        gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in own.reported)
-        yield replace(
-            spec,
-            sets=replace(
-                spec.sets,
-                protocol=PROTOCOL,
-                decodings={},
-                in_context=(spec.sets.aspect, spec.sets.part) in _IN_CONTEXT,
-            ),
-            task=f"{spec.task}_{PROTOCOL}",
+        twin = declared.spec(
+            spec.benchmark,
+            sets.aspect,
+            sets.corpus,
+            PROTOCOL,
+            sets.part,
+            is_default=False,
             title=f"{spec.title}, and twins",
-            judging=replace(
-                own,
-                scores=(*own.scores, *(score._replace(group=TWINS) for score in own.scores)),
-                reported=tuple(score for gap in gaps for score in gap),
-                gaps=gaps,
-                outputs=2 * own.outputs,
-            ),
-            asking=replace(spec.asking, question=f"{spec.asking.question} {_QUESTION}"),
-            release=replace(
-                spec.release,
-                is_default=False,
-                family=f"{spec.release.family}_{PROTOCOL}",
-                version=round(_VERSIONS.get(spec.sets.corpus, 1.0) + version - 2.0, 1),
-                tags=(f"{spec.benchmark}_{spec.sets.corpus}_{PROTOCOL}",),
-            ),
+            question=f"{spec.asking.question} {_QUESTION}",
+            in_context=(sets.aspect, sets.part) in _IN_CONTEXT,
+            trained_on=dict(spec.trained_on.named),
+            version=round(_VERSIONS.get(sets.corpus, 1.0) + spec.release.version - 2.0, 1),
+            tags=[f"{spec.benchmark}_{{corpus}}_{PROTOCOL}"],
         )
+        gaps = tuple(Gap(score, score._replace(group=TWINS)) for score in own.reported)
+        judging = replace(
+            own,
+            scores=(*own.scores, *(score._replace(group=TWINS) for score in own.scores)),
+            reported=tuple(score for gap in gaps for score in gap),
+            gaps=gaps,
+            outputs=2 * own.outputs,
+        )
+        yield replace(twin, judging=judging)
 
 
 def of_pair(pair: Sets, spec: TaskSpec) -> Sets:
