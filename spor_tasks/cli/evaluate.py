@@ -5,7 +5,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spor_tasks.cli.following import then
 from spor_tasks.core import plain_yaml
@@ -17,6 +17,8 @@ from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from lm_eval.config.evaluate_config import EvaluatorConfig
+
+    from spor_tasks.evaluation.run import Results
 
 HELP = "evaluate a model, or several with --models; takes all options of lm-eval"
 
@@ -214,7 +216,7 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
     options.func(options)
 
 
-def _print(results: dict[str, Any], model: Any, config: "EvaluatorConfig") -> None:
+def _print(results: "Results", model: object, config: "EvaluatorConfig") -> None:
     from lm_eval.utils import make_table
 
     print(

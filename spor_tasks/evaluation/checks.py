@@ -40,7 +40,7 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
         plan.check_names(settings.metadata.keys() - settings.model_args.keys(), are_ours=True)
     check_limit(settings.limit)
     in_context = [task.name for task in tasks if task.sets.icl_arm]
-    shots: Any = settings.num_fewshot
+    shots: object = settings.num_fewshot
     if isinstance(shots, int) and shots < bool(in_context):
         raise ConfigError(
             f"{shots} is too few" + (f" for {in_context[0]}" if in_context else ""),

@@ -26,7 +26,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.harness import host, task_files
 from spor_tasks.models import backends, checkpoints
 
-Arguments: TypeAlias = Mapping[str, Any]
+Arguments: TypeAlias = Mapping[str, object]
 """The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
 
 Results: TypeAlias = dict[str, Any]
@@ -104,7 +104,7 @@ class Evaluator:
             name = name_of(arguments)
             _log.info("%d of %d: %s", number, len(models), name)
             try:
-                result = self._evaluate(dict(arguments), tasks, out, **options)
+                result = self._evaluate(arguments, tasks, out, **options)
             except Exception as error:
                 if len(models) == 1:
                     raise
@@ -132,13 +132,13 @@ class Evaluator:
 
     def _evaluate(
         self,
-        model_args: dict[str, Any],
+        model_args: Arguments,
         tasks: Sequence[str],
         out: Path | None,
         *,
-        metadata: Mapping[str, Any] | None = None,
+        metadata: Arguments | None = None,
         log_samples: bool = True,
-        **options: Any,
+        **options: object,
     ) -> Results | None:
         if out:
             prepare(out, tasks)
@@ -149,10 +149,10 @@ class Evaluator:
             model.tokenizer = None  # lm-eval would fetch one, only to name its special tokens
         results: Results | None = simple_evaluate(
             model=model,
-            model_args=model_args,
+            model_args=dict(model_args),
             tasks=list(tasks),
             task_manager=task_files.manager(
-                model_args | dict(metadata or {}) | {backends.MODEL_TYPE: self._type}, tasks
+                {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}, tasks
             ),
             evaluation_tracker=tracker,
             log_samples=log_samples,
@@ -261,7 +261,7 @@ def read_models(sources: Sequence[str]) -> Iterator[Arguments]:
             continue
         content = read_text(file)
         lines = [line.strip() for line in content.splitlines()]
-        items: Any = [line for line in lines if line and not line.startswith("#")]
+        items: object = [line for line in lines if line and not line.startswith("#")]
         if items and file.suffix in {".yaml", ".yml"}:
             items = plain_yaml.parse(content, str(file))
         if not items or not isinstance(items, list):

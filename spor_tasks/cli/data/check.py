@@ -4,10 +4,11 @@ import argparse
 import json
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spor_tasks.cli.arguments import VIOLATED
 from spor_tasks.cli.following import then
+from spor_tasks.core.files import Row
 from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     """Check each of the sets, and print what was counted and what is violated."""
     from spor_tasks.aspects import check, references, request
 
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, Row] = {}
     for target in options.targets:
         pair = request.find(target)
         result = check.check(pair)
