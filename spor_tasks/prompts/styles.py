@@ -3,11 +3,11 @@
 Each corpus defines its prompts (:mod:`spor_tasks.corpora`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.sample import Sample, views
+from spor_tasks.core.sample import JsonObject, Sample, views
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.own import corpus_of, linearize
 
@@ -66,7 +66,7 @@ def prompted(
     return {"id": doc["id"], "prompt": first, **doc, **more}
 
 
-def prompts_of(doc: Mapping[str, Any]) -> tuple[str, ...]:
+def prompts_of(doc: JsonObject) -> tuple[str, ...]:
     """Return all prompts of a document of :func:`prompted`, in order.
 
     Raises:
