@@ -122,7 +122,7 @@ def _grid(
         paper.append((model, "", *cells.values()))
     if runs:
         header = ("model", "arm", *columns.values())
-        yield Grid(title, _ABOUT, header, tuple(runs), tuple(paper), notes.texts)
+        yield Grid(title, _ABOUT, header, {"run": runs, "published": paper}, notes.texts)
 
 
 def _number(value: float, notes: tuple[str, ...] = ()) -> Number:

@@ -213,10 +213,10 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
         "up": lambda row: f"{task.moved(row)[0]:,}",
         "down": lambda row: f"{task.moved(row)[1]:,}",
     }
-    none = Grid(task.task, "", ("metric",), (), (), {})
-    for grid in by_arm(task.rows, more=further) if task.rows else [none]:
-        caption = "; ".join([*facts, grid.caption] if grid.caption else facts)
-        yield replace(grid, title=task.task, caption=caption)
+    none = Grid(task.task, "", ("metric",), {})
+    grid = by_arm(task.rows, more=further) if task.rows else none
+    caption = "; ".join([*facts, grid.caption] if grid.caption else facts)
+    yield replace(grid, title=task.task, caption=caption)
     if task.changes:
         changes = task.changes[:most]
         labels = {row.metric: row.score.label for row in task.rows}
@@ -232,7 +232,7 @@ def _grids(task: TaskDiff, most: int | None) -> Iterator[Grid]:
                 lines += [("", f"- {before}"), ("", f"+ {after}")]
         caption = f"{len(changes):,} of {len(task.changes):,}, the largest changes first"
         names = ("sample", "scores, then outputs before (-) and after (+)")
-        yield Grid("Changed samples", caption, names, tuple(lines), (), {})
+        yield Grid("Changed samples", caption, names, {"run": lines})
 
 
 def _text(value: float | None) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from msgspec import to_builtins
 
@@ -229,7 +228,7 @@ def csv_text(document: Document) -> str:
     return text.getvalue()
 
 
-def json_text(**content: Any) -> str:
+def json_text(**content: object) -> str:
     """Return the content as JSON under the version of its format; NaN and infinity are null."""
     text = json.dumps(to_builtins(content, enc_hook=str))
     finite = json.loads(text, parse_constant=lambda _: None)

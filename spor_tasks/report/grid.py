@@ -1,8 +1,8 @@
 """A table before any format: cells, lines, their sections, and the texts in them."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spor_tasks.core.words import joined
@@ -37,7 +37,7 @@ Line = tuple[Content, ...]
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """One table: our ``runs``, the ``floors``, the ``paper``'s rows, and notes by letter.
+    """One table: its lines by the kind of their rows, and notes by letter.
 
     ``caption`` applies to the whole table. ``legend`` says below it what its columns and arms are,
     and ``missing`` which of them lack a result, with the commands that would give it.
@@ -46,18 +46,21 @@ class Grid:
     title: str
     caption: str
     header: tuple[str, ...]
-    runs: tuple[Line, ...]
-    paper: tuple[Line, ...]
-    notes: Mapping[str, str]
-    floors: tuple[Line, ...] = ()
+    lines: Mapping[str, Sequence[Line]]
+    notes: Mapping[str, str] = field(default_factory=dict)
     legend: str = ""
     missing: str = ""
 
     @property
-    def sections(self) -> tuple[tuple[str, tuple[Line, ...]], ...]:
+    def runs(self) -> Sequence[Line]:
+        """The lines of our runs."""
+        return self.lines.get("run", ())
+
+    @property
+    def sections(self) -> tuple[tuple[str, Sequence[Line]], ...]:
         """The lines with the title of their section, empty for our own if they are alone."""
-        others = {f"Floors: {_FLOORS}": self.floors, "As published": self.paper}
-        shown = tuple((title, lines) for title, lines in others.items() if lines)
+        others = {"floor": f"Floors: {_FLOORS}", "published": "As published"}
+        shown = [(title, self.lines[kind]) for kind, title in others.items() if kind in self.lines]
         return (("Runs" if shown else "", self.runs), *shown)
 
 

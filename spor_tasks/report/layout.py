@@ -71,7 +71,9 @@ def _filled(
         rows = rest
         own = [row for row in own if layout.published or row.kind != "published"]
         if own and layout.lines == "score":
-            yield from by_arm(own, layout.part)
+            yield by_arm(own, layout.part)
+            if floors := [row for row in own if row.kind == "floor"]:
+                yield _floors(f"{section_title(own[0])}, floors", floors, layout.part)
         elif own:
             own_title = joined(", ", title, layout.title)
             about = _captions(layout, own, section)
@@ -138,8 +140,8 @@ def by_arm(
     rows: _Section,
     part: str = "part",
     more: Mapping[str, Callable[[Comparison], Content]] = MappingProxyType({}),
-) -> Iterator[Grid]:
-    """Yield the rows with a column for each arm, then floors with a column for each score.
+) -> Grid:
+    """Return the rows with a column for each arm, without floors.
 
     ``part`` is the header of the parts, and ``more`` are further columns by their headers. A column
     in which nothing would stand is left out.
@@ -174,18 +176,11 @@ def by_arm(
     if any(map(_seeds, ordered)):
         columns["seeds"] = _seeds
     columns |= more
-    runs, paper = (
-        tuple(
-            tuple(content(row) for content in columns.values())
-            for row in ordered
-            if row.kind == kind
-        )
-        for kind in ("run", "published")
-    )
+    lines: dict[str, list[Line]] = defaultdict(list)
+    for row in ordered:
+        lines[row.kind].append(tuple(content(row) for content in columns.values()))
     caption, title = detectable_text(rows), section_title(rows[0])
-    yield Grid(title, caption, tuple(columns), runs, paper, notes.texts, missing=missing)
-    if floors := [row for row in rows if row.kind == "floor"]:
-        yield _floors(f"{title}, floors", floors, part)
+    return Grid(title, caption, tuple(columns), lines, notes.texts, missing=missing)
 
 
 def _floors(title: str, rows: _Section, part: str) -> Grid:
@@ -204,7 +199,7 @@ def _floors(title: str, rows: _Section, part: str) -> Grid:
         size = samples_text(next(iter(own.values())))
         lines.append((name, *([own_part] if parts else []), *cells, size))
     header = ("floor", *parts, *(score.label for score in scores.values()), "n")
-    return Grid(title, "", header, tuple(lines), (), notes.texts, legend=_ABOUT_FLOORS)
+    return Grid(title, "", header, {"run": lines}, notes.texts, legend=_ABOUT_FLOORS)
 
 
 def _part(part: str, row: Comparison) -> str:
@@ -279,10 +274,8 @@ def by_metric(
             seeds = _seeds_of(row.arms[arms.index(arm)] for row in own) if arm in arms else ""
             lines[kind].append((*(name(own[0]) for name in names.values()), arm, *cells, seeds))
     has_seeds = any(line[-1] for of_kind in lines.values() for line in of_kind)
-    runs, paper, floors = (
-        tuple(line if has_seeds else line[:-1] for line in lines[kind])
-        for kind in ("run", "published", "floor")
-    )
+    if not has_seeds:
+        lines = {kind: [line[:-1] for line in of_kind] for kind, of_kind in lines.items()}
     sizes = {(row.spec.sets.part, samples_text(row)): None for row in rows if row.kind == "run"}
     is_uneven = len({n for _, n in sizes}) > 1
     counts = {f"{n} ({part})" if part and is_uneven else n: None for part, n in sizes}
@@ -290,10 +283,8 @@ def by_metric(
         title,
         joined("; ", f"n = {', '.join(counts)}", *about, detectable_text(rows)),
         (*names, "arm", *columns.values(), *(["seeds"] if has_seeds else [])),
-        runs,
-        paper,
+        lines,
         notes.texts,
-        floors,
         missing=_absent(rows)[1],
     )
 

@@ -254,7 +254,7 @@ def _grid(board: Board) -> Grid:
     title = joined(", ", full_title(board.row), board.apart, board.row.score.label)
     header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
     of = _OF_CHECKPOINTS if board.ranks_checkpoints else ""
-    return Grid(title, f"n = {samples_text(board.row)}{of}", header, lines, (), notes.texts)
+    return Grid(title, f"n = {samples_text(board.row)}{of}", header, {"run": lines}, notes.texts)
 
 
 def _row(board: Board, entry: RankedSystem) -> JsonObject:

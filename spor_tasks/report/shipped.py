@@ -2,11 +2,11 @@
 
 from functools import cache
 from operator import itemgetter
-from typing import Any
 
 from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.digests import digest
 from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import SetFacts
 from spor_tasks.harness import task_files
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.results.runs import Run
@@ -76,15 +76,14 @@ def fault_of(file: SampleFile) -> str | None:
     sha256 = digest(sample for _, sample in sorted(logged, key=itemgetter(0)))
     if sha256 != result.signature["test_sha256"]:
         return "claims another test set than that of its samples"
-    named = own.sets.named.values()
-    if own.sets.split and _split_sha256(own.benchmark, *named) not in {None, sha256}:
+    if own.sets.split and _split_sha256(own.benchmark, own.sets) not in {None, sha256}:
         return "has other samples than its split"
     return None
 
 
 @cache
-def _split_sha256(name: str, *sets: Any) -> str | None:
+def _split_sha256(name: str, sets: SetFacts) -> str | None:
     """Return the digest of a shipped split, which no task file has."""
     benchmark: Benchmark = registry().get("benchmark", name)
-    spec = benchmark.find(*sets)
+    spec = benchmark.find(**sets.named)
     return digest(benchmark.load(spec).test) if spec.release.is_pinned else None

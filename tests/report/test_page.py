@@ -255,7 +255,8 @@ def rendered(**content):
 
 def in_a_table(text):
     name = f"a{text}"  # which is never a number
-    grid = Grid(text, text, (name, "n"), ((name, "1"),), ((name, "2"),), {"a": text})
+    lines = {"run": [(name, "1")], "published": [(name, "2")]}
+    grid = Grid(text, text, (name, "n"), lines, {"a": text})
     return rendered(tables=[("tables", "", name, [grid])])
 
 
