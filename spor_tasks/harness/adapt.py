@@ -30,7 +30,7 @@ def scores_of(metric: Metric, spec: TaskSpec) -> list[Score]:
     return list(dict.fromkeys((*scores, *shown)))
 
 
-def metric_list(scores: Iterable[Score]) -> list[dict[str, object]]:
+def metric_list(scores: Iterable[Score]) -> list[host.Fields]:
     """Return the `metric_list` of a task that gives these scores.
 
     lm-eval computes standard errors of means. For any other score ours is a metric of its own after
@@ -39,7 +39,7 @@ def metric_list(scores: Iterable[Score]) -> list[dict[str, object]]:
     Raises:
         ConfigError: no registered metric has a score.
     """
-    listed: list[dict[str, object]] = [
+    listed: list[host.Fields] = [
         {
             "metric": key,
             "aggregation": aggregation,

@@ -5,18 +5,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from datasets import Dataset
 
 from spor_tasks.core.errors import ConfigError, SplitError
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.sample import Sample, Sets, sides, without_first_reference
 from spor_tasks.prompts import content, kept
 from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
 from spor_tasks.prompts.styles import PromptStyle, example, preamble, prompt, prompted
 
-Doc: TypeAlias = dict[str, Any]
+Doc: TypeAlias = FileContent
 """A sample in lm-eval's form, with its prompts."""
 
 HELD_OUT = ("held_out", "held_out_twin")

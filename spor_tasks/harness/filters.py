@@ -3,7 +3,7 @@
 lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -13,12 +13,13 @@ from lm_eval.api.registry import get_filter, register_filter
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import Row
 from spor_tasks.harness import host
 from spor_tasks.text import filters
 
 PREFIX = "spor_"
 
-Chain: TypeAlias = Mapping[str, Any]
+Chain: TypeAlias = Row
 """Filters, one after another, with a name."""
 
 FilterList: TypeAlias = Sequence[Chain]

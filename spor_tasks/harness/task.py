@@ -17,6 +17,7 @@ from msgspec.structs import replace as changed
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import set_digest
+from spor_tasks.core.files import FileContent, Row
 from spor_tasks.core.removed import why_removed
 from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.documents import Doc
@@ -73,7 +74,7 @@ class SporTask(host.HostTask):
     _chat: Chat | None = None
     _failures: Mapping[str, int] = MappingProxyType({})  # requests without an answer, by the reason
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Row) -> None:
         # By a document's id and filtered outputs.
         self._measured: dict[tuple[object, ...], adapt.Measured] = {}
         host.keep_folder_names_short()
@@ -310,9 +311,9 @@ class SporTask(host.HostTask):
         doc |= details
         return dict(values)
 
-    def dump_config(self) -> dict[str, Any]:
+    def dump_config(self) -> FileContent:
         """Return the settings for the result, with what is only known after the run."""
-        config: dict[str, Any] = super().dump_config()
+        config: FileContent = super().dump_config()
         config.setdefault("num_fewshot", self.config.num_fewshot or 0)  # 0.5 leaves out None
         config.setdefault("generation_kwargs", {})  # as do tasks of likelihoods
         plan, settings, number = self._plan, self._asked.settings, config["num_fewshot"]

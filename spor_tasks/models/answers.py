@@ -6,13 +6,14 @@ A gateway may report an error with the status 200, and a filter leaves no text, 
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from functools import cache
 from types import ModuleType
 
 from lm_eval.api.instance import Instance
 
+from spor_tasks.core.files import Row
 from spor_tasks.core.visible import visible
 
 _log = logging.getLogger(__name__)
@@ -101,7 +102,7 @@ def _texts(model: object, outputs: object, **_: object) -> list[str]:
         choices = [{"text": text, "finish_reason": sent.get("stop_reason")}]
     if not isinstance(choices, list) or sent.get("error"):
         choices = None
-    of_prompt: dict[int, Mapping[str, object]] = {}
+    of_prompt: dict[int, Row] = {}
     for number, choice in enumerate(choices or ()):
         if isinstance(choice, dict):
             index = choice.get("index")
@@ -123,7 +124,7 @@ def _texts(model: object, outputs: object, **_: object) -> list[str]:
     return answers
 
 
-def _answer(choice: Mapping[str, object]) -> tuple[object, str | None]:
+def _answer(choice: Row) -> tuple[object, str | None]:
     """Return the text of a choice, and why it is not a whole answer; None if it is."""
     message = choice.get("message")  # of a chat
     message = message if isinstance(message, dict) else {"content": choice.get("text")}

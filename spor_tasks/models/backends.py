@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata as packages
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import Row
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _SETTINGS: Mapping[str, tuple[str, ...]] = _DATA["settings"]
 
-Decoding: TypeAlias = Mapping[str, Any]
+Decoding: TypeAlias = Row
 """Settings of generation, by lm-eval's and transformers' names."""
 
 BEAM_REQUESTS = "spor_beam_search"
