@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from spor_tasks.core.codec import to_row
-from spor_tasks.core.files import encode_row
-from spor_tasks.core.sample import Sample
+from spor_tasks.core.files import encode_row, open_file
+from spor_tasks.core.sample import Deferred, Sample
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -15,8 +15,8 @@ def digest(samples: Iterable[Sample]) -> str:
 
     For a split read from a published file this is the SHA-256 of the file.
     """
-    if sha256 := getattr(samples, "sha256", None):  # of a sequence that is read later
-        return str(sha256)
+    if isinstance(samples, Deferred) and samples.sha256:
+        return samples.sha256
     sha = hashlib.sha256()
     for sample in samples:
         sha.update(encode_row(to_row(sample)))
@@ -38,7 +38,7 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: it cannot be read, or is not a regular file.
     """
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

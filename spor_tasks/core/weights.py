@@ -4,8 +4,9 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
+from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import is_file, is_folder, open_file
+from spor_tasks.core.files import is_file, is_folder
 from spor_tasks.core.folders import recover
 
 
@@ -73,7 +74,5 @@ def digest_weights(folder: Path) -> str:
 def _digest(states: tuple[tuple[Path, int, int], ...]) -> str:
     sha = hashlib.sha256()
     for path, _, _ in states:
-        with open_file(path) as file:
-            own = hashlib.file_digest(file, "sha256").hexdigest()
-        sha.update(f"{path.name} {own}\n".encode())
+        sha.update(f"{path.name} {sha256_of(path)}\n".encode())
     return sha.hexdigest()
