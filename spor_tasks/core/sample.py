@@ -47,9 +47,6 @@ Order: TypeAlias = tuple[int, ...]
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
-JsonObject: TypeAlias = Mapping[str, Any]
-"""An object of JSON whose members another package, or a user, names."""
-
 Fact: TypeAlias = "Json | Table | CellTable"
 """A fact of the source about a sample."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spor_tasks.core.errors import ResultError
-from spor_tasks.core.sample import JsonObject
+from spor_tasks.core.files import FileContent
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
 from spor_tasks.report.grid import Grid, Line, p_text
@@ -239,7 +239,7 @@ def _text(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
-def as_json(task: TaskDiff) -> JsonObject:
+def as_json(task: TaskDiff) -> FileContent:
     """Return the changes of a task, with the numbers of its rows by metric."""
     scores = {}
     for row in task.rows:

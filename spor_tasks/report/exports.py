@@ -19,9 +19,8 @@ from typing import NamedTuple
 import yaml
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import json_bytes
+from spor_tasks.core.files import FileContent, json_bytes
 from spor_tasks.core.folders import MANIFEST, read_manifest, refuse_to_lose, stamped
-from spor_tasks.core.sample import JsonObject
 from spor_tasks.report.collect import Report
 from spor_tasks.report.grid import full_title, interval_text
 from spor_tasks.report.shipped import fault_of, shipped_task
@@ -255,7 +254,7 @@ def _record(result: Run, name: str, settings: Settings, logged: AllLogged) -> tu
     return path, json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def _scored(result: Run, metric: str, logged: AllLogged) -> JsonObject:
+def _scored(result: Run, metric: str, logged: AllLogged) -> FileContent:
     info, around = result.spec.scores[metric], interval(logged, metric, [result])
     uncertainty: dict[str, object] = {"num_samples": result.n}
     if around and math.isfinite(around.low) and math.isfinite(around.high):

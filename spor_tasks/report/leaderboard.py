@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.named import place_of
-from spor_tasks.core.sample import JsonObject
 from spor_tasks.core.words import joined
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
@@ -257,7 +257,7 @@ def _grid(board: Board) -> Grid:
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, {"run": lines}, notes.texts)
 
 
-def _row(board: Board, entry: RankedSystem) -> JsonObject:
+def _row(board: Board, entry: RankedSystem) -> FileContent:
     row = board.row
     return {
         **row.spec.sets.named,

@@ -8,6 +8,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from spor_tasks.results import stats
 from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.logged import AllLogged, Logged, resampled, same_samples
 from spor_tasks.results.rows import Cell, Comparison, Differs, Size
-from spor_tasks.results.runs import Problem, Run
+from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.samples import Record
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
 from spor_tasks.results.systems import Agreed, apart, merged_facts, separations, systems_of
@@ -117,11 +118,20 @@ def compare(
     :func:`~spor_tasks.results.stats.randomization_p_values`. The pairs ``of_board`` are tested as
     many, and only where a difference could have a mark.
     """
+
+    @cache
+    def value(run: RunKey, metric: str, mask: bytes) -> float:
+        column = logged[run].columns[metric]
+        sums = column.statistics[np.frombuffer(mask, np.bool_)].sum(axis=0)
+        return float(column.totals.score(sums))
+
     found: list[Compared] = []
+    masks: list[bytes] = []
     groups: dict[tuple[Hashable, str, bytes], list[int]] = defaultdict(list)
     for number, pair in enumerate(pairs):
         scored, reason = _testable(pair, logged, of_board=of_board)
         found.append(Compared(reason=reason))
+        masks.append(scored)
         if reason is None:
             is_single = len(pair.first) == len(pair.second) == 1
             how = ("", b"") if is_single else (pair.metric, scored)
@@ -148,16 +158,15 @@ def compare(
                 (logged[one.id].columns[score], logged[other.id].columns[score])
                 for (one,), (other,), score in same
             ]
-            differences = []
-            for of_pair in columns:
-                both = of_pair[0].scored & of_pair[1].scored
-                sums = [column.statistics[both].sum(axis=0) for column in of_pair]
-                first, second = (of_pair[0].totals.score(each) for each in sums)
-                differences.append(float(first - second))
-            tests = zip(differences, stats.randomization_p_values(columns, clusters), strict=True)
-        for number, (value, p) in zip(numbers, tests, strict=True):
+            p_values = stats.randomization_p_values(columns, clusters)
+            differences = [
+                value(one.id, score, masks[number]) - value(other.id, score, masks[number])
+                for number, ((one,), (other,), score) in zip(numbers, same, strict=True)
+            ]
+            tests = zip(differences, p_values, strict=True)
+        for number, (less, p) in zip(numbers, tests, strict=True):
             is_known = not math.isnan(p)
-            found[number] = Compared(value, float(p)) if is_known else Compared(reason=NO_VERDICT)
+            found[number] = Compared(less, float(p)) if is_known else Compared(reason=NO_VERDICT)
     return found
 
 

@@ -18,9 +18,10 @@ import msgspec
 
 from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.layouts import Layout
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import JsonObject, SetFacts
+from spor_tasks.core.sample import SetFacts
 from spor_tasks.core.words import joined
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import info_of, known_info, score_of
@@ -336,7 +337,7 @@ class DeviceFacts(msgspec.Struct, frozen=True, kw_only=True):
 class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
     """How a training went, and what repeats it."""
 
-    config: JsonObject
+    config: FileContent
     versions: dict[str, str]
     device: DeviceFacts
     settings_sha256: str
@@ -370,9 +371,9 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     prompt_style: str | None = None
     base_model: BaseModel | None
     adapter_sha256: str | None
-    settings: JsonObject | None = None
+    settings: FileContent | None = None
     """Those that all runs of a system share."""
-    selection: JsonObject | None = None
+    selection: FileContent | None = None
     """The choice of the epoch."""
     log: TrainingLog | None = None
     """In `spor.json` only."""
@@ -387,7 +388,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def read(cls, manifest: JsonObject, where: Path) -> Self:
+    def read(cls, manifest: FileContent, where: Path) -> Self:
         """Return the adapter that the manifest in a folder describes.
 
         Raises:
@@ -423,7 +424,7 @@ class PromptFacts(msgspec.Struct, frozen=True, kw_only=True):
     arm: str | None = None
     """The arm that demonstrations are of."""
     demonstrations_sha256: str | None = None
-    matching: Mapping[str, JsonObject] = {}
+    matching: Mapping[str, FileContent] = {}
     """How far the chosen demonstrations match their samples, by arm."""
     thinking: bool | None = None
     """What the chat template was told about reasoning; None without one."""
@@ -440,7 +441,7 @@ class TestFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Of the test set, where the task may not have all."""
     covered: int | None = None
     """How many of them every arm has demonstrations for."""
-    likelihood: JsonObject | None = None
+    likelihood: FileContent | None = None
     """How the likelihoods of given texts were counted."""
 
 
@@ -457,7 +458,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     test: TestFacts = TestFacts()
     judges: dict[str, str] = {}
     """The signatures of the models that judged a score."""
-    generation: JsonObject = {}
+    generation: FileContent = {}
     """All settings that decided what was written."""
     failures: dict[str, Count] = {}
     """How many requests a server did not answer, by the reason."""
@@ -516,7 +517,7 @@ def upgrade(facts: Any) -> Any:
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
 
 
-def _sets(declared: JsonObject) -> JsonObject:
+def _sets(declared: FileContent) -> FileContent:
     """Return what an old declaration says of its sets; their name was a list."""
     kept = ("part_title", "in_context", "is_pooled", "is_fixed")
     sets = {key: declared[key] for key in kept if key in declared}
@@ -534,7 +535,7 @@ def _sets(declared: JsonObject) -> JsonObject:
     return sets
 
 
-def upgraded_adapter(manifest: JsonObject) -> JsonObject:
+def upgraded_adapter(manifest: FileContent) -> FileContent:
     """Return a manifest as :class:`Adapter` has it; those of version 0.2 were flat."""
     if "aspect" not in manifest:
         return dict(manifest)

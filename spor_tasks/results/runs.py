@@ -12,9 +12,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from spor_tasks.core.errors import ResultError, SporError
-from spor_tasks.core.files import is_folder, read_json
+from spor_tasks.core.files import FileContent, Row, is_folder, read_json
 from spor_tasks.core.removed import why_removed
-from spor_tasks.core.sample import JsonObject
 from spor_tasks.core.words import joined
 from spor_tasks.results.facts import Adapter, Count, Declared, Digest, Facts, baseline_of, upgrade
 
@@ -163,7 +162,7 @@ class Model(msgspec.Struct):
     """
 
     model: str
-    model_args: JsonObject | str | None
+    model_args: FileContent | str | None
     prompts_cut: dict[str, Count] = {}
     model_dtype: object = None
     quantization: object = msgspec.UNSET
@@ -173,7 +172,7 @@ class Model(msgspec.Struct):
     model_num_parameters: object = None
 
     @property
-    def arguments(self) -> JsonObject:
+    def arguments(self) -> FileContent:
         """The arguments that the model was loaded with."""
         arguments = self.model_args or {}
         if isinstance(arguments, str):
@@ -204,7 +203,7 @@ class Config(msgspec.Struct):
     """The configuration of a task."""
 
     task: str
-    generation_kwargs: JsonObject
+    generation_kwargs: FileContent
     num_fewshot: int
     metadata: Metadata
 
@@ -223,13 +222,13 @@ class TaskFile(msgspec.Struct):
 class ResultFile(msgspec.Struct):
     """A result file, in which tasks of other packages may stand as well."""
 
-    results: JsonObject
-    configs: JsonObject
-    n_samples: JsonObject = msgspec.field(name="n-samples")
+    results: FileContent
+    configs: FileContent
+    n_samples: FileContent = msgspec.field(name="n-samples")
     config: Model
 
 
-def model_name(model: Model, metadata: JsonObject, adapter: Adapter | None) -> str:
+def model_name(model: Model, metadata: FileContent, adapter: Adapter | None) -> str:
     """Return the name of a model: its base's, with the adapter if that is of no known arm."""
     arguments = {**model.arguments, **metadata}
     name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
@@ -241,7 +240,7 @@ def model_name(model: Model, metadata: JsonObject, adapter: Adapter | None) -> s
     return name
 
 
-def flat(settings: JsonObject, prefix: str = "") -> dict[str, str]:
+def flat(settings: Row, prefix: str = "") -> dict[str, str]:
     """Return nested settings as texts under dotted keys."""
     texts: dict[str, str] = {}
     for name, value in settings.items():
@@ -380,7 +379,7 @@ def bare(key: str) -> str:
     return key.rpartition("::")[2]
 
 
-def _run(file: Path, key: str, content: JsonObject, model: Model) -> Run:
+def _run(file: Path, key: str, content: FileContent, model: Model) -> Run:
     entries = {name: content[name].get(key) for name in ("configs", "results", "n-samples")}
     own = entries["configs"]
     metadata = own.get("metadata") if isinstance(own, dict) else None
@@ -472,7 +471,7 @@ def _scores(
 
 
 def _signature(
-    task: TaskFile, asked: Asked, model: Model, content: JsonObject, *, is_tuned: bool
+    task: TaskFile, asked: Asked, model: Model, content: FileContent, *, is_tuned: bool
 ) -> dict[str, str]:
     """Return the settings of a task that can change its scores.
 

@@ -12,9 +12,9 @@ import msgspec
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import ROW_BYTES, is_file, open_file
+from spor_tasks.core.files import ROW_BYTES, FileContent, Row, is_file, open_file
 from spor_tasks.core.references import with_references
-from spor_tasks.core.sample import JsonObject, Sample, sides
+from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Answers, Value
@@ -110,7 +110,7 @@ def find(result: Run) -> SampleFile | None:
     return SampleFile(path, result) if is_file(path) else None
 
 
-def answered(row: JsonObject, place: str, *, whole: bool) -> tuple[Sample, tuple[str, ...]]:
+def answered(row: Row, place: str, *, whole: bool) -> tuple[Sample, tuple[str, ...]]:
     """Return the sample of a logged line, and its outputs, ``whole`` or as they were scored.
 
     Raises:
@@ -143,9 +143,9 @@ def _stamp(file: Path) -> str:
 class _Row(msgspec.Struct):
     """The fields of a logged line that every record needs; its scores stand beside them."""
 
-    doc: JsonObject
+    doc: FileContent
     resps: list[Annotated[list[str | list[Any]], msgspec.Meta(min_length=1)]]
-    arguments: dict[str, JsonObject]
+    arguments: dict[str, FileContent]
     prompt_hash: str
     doc_id: object = None
     filtered_resps: object = None
