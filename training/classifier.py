@@ -33,7 +33,7 @@ from transformers import (
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
-from spor_tasks.core.files import Row, read_rows, read_text
+from spor_tasks.core.files import JsonObject, read_rows, read_text
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.foreign import guarded
 from spor_tasks.core.sample import Sample, SampleMaker
@@ -208,7 +208,11 @@ def train(
 
 
 def _trained(
-    folder: Path, labelled: _Labelled, values: Sequence[str], facts: Row, config: ClassifierConfig
+    folder: Path,
+    labelled: _Labelled,
+    values: Sequence[str],
+    facts: JsonObject,
+    config: ClassifierConfig,
 ) -> Trained:
     try:
         manifest = read_manifest(folder)

@@ -13,7 +13,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import CorpusError, ResultError
-from spor_tasks.core.files import Row, open_file, write_rows, writing
+from spor_tasks.core.files import JsonObject, open_file, write_rows, writing
 from spor_tasks.core.folders import atomic_folder, read_manifest, write_manifest
 from spor_tasks.core.sample import Json, Sample, SetFacts, Sets
 from spor_tasks.corpora import jsonl
@@ -45,7 +45,7 @@ class Origin(TypedDict):
     seed: int | None
 
 
-def write_sets(folder: Path, pair: Sets, origin: Origin) -> Row:
+def write_sets(folder: Path, pair: Sets, origin: Origin) -> JsonObject:
     """Write each arm and the test set in the published field names; return the manifest."""
     for name, samples in pair.all.items():
         write_rows(folder / _file(name), map(to_row, samples))

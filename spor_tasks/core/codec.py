@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import FileContent, Row
+from spor_tasks.core.files import FileContent, JsonObject
 from spor_tasks.core.sample import (
     AttributeValue,
     Challenge,
@@ -74,7 +74,7 @@ def doc_of(sample: Sample) -> FileContent:
     return doc | ({"twin": _text(doc_of(sample.twin))} if sample.twin else {})
 
 
-def sample_of(doc: Row) -> Sample:
+def sample_of(doc: JsonObject) -> Sample:
     """Return the sample that :func:`doc_of` made the document from.
 
     A field that only other documents of the set have may be missing or None.
@@ -89,7 +89,7 @@ def sample_of(doc: Row) -> Sample:
     return _sample(msgspec.convert(_row_of(doc), _Fields), make)
 
 
-def _row_of(doc: Row) -> FileContent:
+def _row_of(doc: JsonObject) -> FileContent:
     row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
     row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
@@ -166,7 +166,7 @@ def to_row(sample: Sample) -> FileContent:
 
 
 def from_row(
-    row: Row,
+    row: JsonObject,
     make: SampleMaker,
     *,
     where: str,

@@ -24,7 +24,8 @@ try:
 except ImportError:  # on Windows
     fcntl = None  # type: ignore[assignment]
 
-Row: TypeAlias = Mapping[str, Any]
+JsonObject: TypeAlias = Mapping[str, Any]
+"""An object of JSON whose members another package, or a user, names."""
 
 FileContent: TypeAlias = dict[str, Any]
 """What stands in a file, or under one of its keys, of which nothing is checked yet."""
@@ -152,7 +153,7 @@ def read_packaged(path: Path) -> Any:
         ) from error
 
 
-def encode_row(row: Row) -> bytes:
+def encode_row(row: JsonObject) -> bytes:
     """Return the row as one line of JSON, byte for byte as the published files have it.
 
     Half of a surrogate pair, which UTF-8 cannot encode, is written as its JSON escape.
@@ -349,7 +350,7 @@ def _new_partial(path: Path) -> tuple[int, Path]:
         os.close(descriptor)  # another process swept it before it had its lock
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
+def write_rows(path: Path, rows: Iterable[JsonObject]) -> None:
     """Write the rows as JSON Lines, atomically."""
     with atomic_write(path) as file:
         for row in rows:

@@ -11,7 +11,14 @@ import platformdirs
 from filelock import FileLock, Timeout
 
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import LONGEST_NAME, FileContent, Row, read_json, shortened, write_json
+from spor_tasks.core.files import (
+    LONGEST_NAME,
+    FileContent,
+    JsonObject,
+    read_json,
+    shortened,
+    write_json,
+)
 
 MANIFEST = "spor.json"
 """The manifest's name in a folder that other programs write to as well."""
@@ -155,12 +162,12 @@ def _settle(path: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def write_manifest(folder: Path, manifest: Row, name: str = MANIFEST) -> None:
+def write_manifest(folder: Path, manifest: JsonObject, name: str = MANIFEST) -> None:
     """Write the folder's manifest, as its last file: a folder without one is not finished."""
     write_json(folder / name, stamped(manifest))
 
 
-def stamped(manifest: Row) -> Row:
+def stamped(manifest: JsonObject) -> JsonObject:
     """Return a manifest as a folder has it, under the version of its form."""
     return {"schema": _SCHEMA, **manifest}
 

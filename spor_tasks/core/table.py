@@ -13,7 +13,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec.structs import astuple
 
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 
 _Span: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -70,7 +70,7 @@ class _Cells(msgspec.Struct):
     highlighted: tuple[tuple[int, int], ...]
 
 
-def to_json(table: Table | CellTable) -> Row:
+def to_json(table: Table | CellTable) -> JsonObject:
     """Return a table as rows of a file have it."""
     if isinstance(table, Table):
         return {"header": table.header, "rows": table.rows}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.core.sample import CorpusSamples, Sample
 
 Style: TypeAlias = Literal["causal", "seq2seq", "instruction"]
@@ -24,10 +24,10 @@ _INSTRUCTION = "Write a short English text that says all of these facts and noth
 _TEXT_CUE = "Text:"
 
 
-PlacedRows: TypeAlias = Iterable[tuple[str, Row]]
+PlacedRows: TypeAlias = Iterable[tuple[str, JsonObject]]
 """Rows of a file, each after its place."""
 
-LabelledRow: TypeAlias = tuple[str, Row, Sample | None]
+LabelledRow: TypeAlias = tuple[str, JsonObject, Sample | None]
 """The place of a text, its row with the text as ``output``, and its sample if that is known."""
 
 _Folder: TypeAlias = Path | None

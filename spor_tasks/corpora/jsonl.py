@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from spor_tasks.core.codec import from_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import Row, parse_rows
+from spor_tasks.core.files import JsonObject, parse_rows
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import DataUnit, Sample, SampleMaker
 
@@ -27,8 +27,8 @@ def parse_samples(content: bytes, corpus: str, *, where: str) -> tuple[Sample, .
 
 
 def read_samples(
-    rows: Iterable[tuple[str, Row]], make: SampleMaker
-) -> Iterator[tuple[str, Row, Sample]]:
+    rows: Iterable[tuple[str, JsonObject]], make: SampleMaker
+) -> Iterator[tuple[str, JsonObject, Sample]]:
     """Yield the place, the row and the sample of each row of a file, in order.
 
     Raises:

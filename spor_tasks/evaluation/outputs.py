@@ -20,7 +20,7 @@ from typing import NamedTuple
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
-    Row,
+    JsonObject,
     begins_list,
     begins_rows,
     name_of,
@@ -55,7 +55,7 @@ def _read(
         yield from _lines(file, corpus, references)
         return
     if file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
-        first: Row = {}
+        first: JsonObject = {}
         rows = corpus.read_outputs(read_json(file, CorpusError), str(file))
     else:
         rows = read_rows(file)
@@ -125,7 +125,7 @@ class ScoredRow(NamedTuple):
     """A row of a file: its place, its fields, its sample, and the outputs that are scored."""
 
     place: str
-    fields: Row
+    fields: JsonObject
     sample: Sample
     outputs: Sequence[str]
 
@@ -184,7 +184,7 @@ def parsed(
     return [row._replace(outputs=texts) for row, texts in zip(rows, by_row, strict=True)]
 
 
-def row_of(sample: Sample, outputs: Sequence[str]) -> Row:
+def row_of(sample: Sample, outputs: Sequence[str]) -> JsonObject:
     """Return a sample and its outputs as a row."""
     return {**to_row(sample), **dict(zip(_fields(len(outputs)), outputs, strict=True))}
 
@@ -194,7 +194,7 @@ def _fields(count: int) -> tuple[str, ...]:
     return ("output",) if count == 1 else tuple(f"output_{n}" for n in range(1, count + 1))
 
 
-def _text(row: Row, field: str, where: str) -> str:
+def _text(row: JsonObject, field: str, where: str) -> str:
     """Return the text in a field of a row.
 
     It has at most a million characters: measuring these takes seconds and 200 MB.

@@ -13,13 +13,13 @@ from lm_eval.api.registry import get_filter, register_filter
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.harness import host
 from spor_tasks.text import filters
 
 PREFIX = "spor_"
 
-Chain: TypeAlias = Row
+Chain: TypeAlias = JsonObject
 """Filters, one after another, with a name."""
 
 FilterList: TypeAlias = Sequence[Chain]

@@ -17,7 +17,7 @@ from msgspec.structs import replace as changed
 from spor_tasks import __version__
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import set_digest
-from spor_tasks.core.files import FileContent, Row
+from spor_tasks.core.files import FileContent, JsonObject
 from spor_tasks.core.removed import why_removed
 from spor_tasks.harness import adapt, documents, filters, host, task_files
 from spor_tasks.harness.documents import Doc
@@ -74,7 +74,7 @@ class SporTask(host.HostTask):
     _chat: Chat | None = None
     _failures: Mapping[str, int] = MappingProxyType({})  # requests without an answer, by the reason
 
-    def __init__(self, config: Row) -> None:
+    def __init__(self, config: JsonObject) -> None:
         # By a document's id and filtered outputs.
         self._measured: dict[tuple[object, ...], adapt.Measured] = {}
         host.keep_folder_names_short()

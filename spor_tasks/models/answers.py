@@ -13,7 +13,7 @@ from types import ModuleType
 
 from lm_eval.api.instance import Instance
 
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.core.visible import visible
 
 _log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ def _texts(model: object, outputs: object, **_: object) -> list[str]:
         choices = [{"text": text, "finish_reason": sent.get("stop_reason")}]
     if not isinstance(choices, list) or sent.get("error"):
         choices = None
-    of_prompt: dict[int, Row] = {}
+    of_prompt: dict[int, JsonObject] = {}
     for number, choice in enumerate(choices or ()):
         if isinstance(choice, dict):
             index = choice.get("index")
@@ -124,7 +124,7 @@ def _texts(model: object, outputs: object, **_: object) -> list[str]:
     return answers
 
 
-def _answer(choice: Row) -> tuple[object, str | None]:
+def _answer(choice: JsonObject) -> tuple[object, str | None]:
     """Return the text of a choice, and why it is not a whole answer; None if it is."""
     message = choice.get("message")  # of a chat
     message = message if isinstance(message, dict) else {"content": choice.get("text")}

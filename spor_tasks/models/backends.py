@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _SETTINGS: Mapping[str, tuple[str, ...]] = _DATA["settings"]
 
-Decoding: TypeAlias = Row
+Decoding: TypeAlias = JsonObject
 """Settings of generation, by lm-eval's and transformers' names."""
 
 BEAM_REQUESTS = "spor_beam_search"

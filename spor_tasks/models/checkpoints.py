@@ -11,7 +11,7 @@ from typing import Any, Self
 import msgspec
 
 from spor_tasks.core.errors import ConfigError, SporError
-from spor_tasks.core.files import Row, read_json
+from spor_tasks.core.files import JsonObject, read_json
 from spor_tasks.core.folders import MANIFEST, read_manifest
 from spor_tasks.core.foreign import in_words
 from spor_tasks.core.visible import visible
@@ -58,7 +58,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The first of :data:`OTHER_LOADERS` that is given."""
 
     @classmethod
-    def read(cls, arguments: Row) -> Self:
+    def read(cls, arguments: JsonObject) -> Self:
         """Return what a model's arguments say, with what the metadata adds to them."""
         typed = {
             "revision": str(arguments.get("revision") or "main"),
@@ -160,7 +160,7 @@ def _is_coded(folder: Path) -> bool:
     return str(read_json(folder / ADAPTER_CONFIG).get("peft_type")).partition(",")[0] == CODED
 
 
-def base_sha256(arguments: Row) -> str | None:
+def base_sha256(arguments: JsonObject) -> str | None:
     """Return the digest of the base's weights; None if they are not on this machine.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, get_args
 
 from spor_tasks.core.codec import doc_of
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.core.sample import Sample, views
 from spor_tasks.corpora.base import Style
 from spor_tasks.corpora.own import corpus_of, linearize
@@ -67,7 +67,7 @@ def prompted(
     return {"id": doc["id"], "prompt": first, **doc, **more}
 
 
-def prompts_of(doc: Row) -> tuple[str, ...]:
+def prompts_of(doc: JsonObject) -> tuple[str, ...]:
     """Return all prompts of a document of :func:`prompted`, in order.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from spor_tasks.core.errors import ResultError, SporError
-from spor_tasks.core.files import FileContent, Row, is_folder, read_json
+from spor_tasks.core.files import FileContent, JsonObject, is_folder, read_json
 from spor_tasks.core.removed import why_removed
 from spor_tasks.core.words import joined
 from spor_tasks.results.facts import Adapter, Count, Declared, Digest, Facts, baseline_of, upgrade
@@ -240,7 +240,7 @@ def model_name(model: Model, metadata: FileContent, adapter: Adapter | None) -> 
     return name
 
 
-def flat(settings: Row, prefix: str = "") -> dict[str, str]:
+def flat(settings: JsonObject, prefix: str = "") -> dict[str, str]:
     """Return nested settings as texts under dotted keys."""
     texts: dict[str, str] = {}
     for name, value in settings.items():

@@ -12,7 +12,7 @@ import msgspec
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import ROW_BYTES, FileContent, Row, is_file, open_file
+from spor_tasks.core.files import ROW_BYTES, FileContent, JsonObject, is_file, open_file
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.likelihood import Likelihood
@@ -110,7 +110,7 @@ def find(result: Run) -> SampleFile | None:
     return SampleFile(path, result) if is_file(path) else None
 
 
-def answered(row: Row, place: str, *, whole: bool) -> tuple[Sample, tuple[str, ...]]:
+def answered(row: JsonObject, place: str, *, whole: bool) -> tuple[Sample, tuple[str, ...]]:
     """Return the sample of a logged line, and its outputs, ``whole`` or as they were scored.
 
     Raises:

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from spor_tasks.core.files import Row, read_packaged
+from spor_tasks.core.files import JsonObject, read_packaged
 from spor_tasks.corpora.compmctg.reader import MODES, read_unseen
 from spor_tasks.corpora.compmctg.spaces import Combination, Space
 
@@ -41,9 +41,9 @@ def without(space: Space, unseen: Collection[Combination]) -> Partition:
 
 
 @cache
-def facts() -> Row:
+def facts() -> JsonObject:
     """Return the content of ``splits.json``: seed, α, and the splits of each corpus by protocol."""
-    content: Row = read_packaged(FILE)
+    content: JsonObject = read_packaged(FILE)
     return content
 
 

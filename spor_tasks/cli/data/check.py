@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.cli.arguments import VIOLATED
 from spor_tasks.cli.following import then
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     """Check each of the sets, and print what was counted and what is violated."""
     from spor_tasks.aspects import check, references, request
 
-    rows: dict[str, Row] = {}
+    rows: dict[str, JsonObject] = {}
     for target in options.targets:
         pair = request.find(target)
         result = check.check(pair)

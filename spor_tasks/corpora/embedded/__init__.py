@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import INSTALL_AGAIN, Row, read_rows
+from spor_tasks.core.files import INSTALL_AGAIN, JsonObject, read_rows
 from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.corpora.base import Corpus
 from spor_tasks.corpora.compmctg import corpus_of
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent
 
 @cache
 def _parts(name: str) -> Mapping[str, tuple[Sample, ...]]:
-    rows = defaultdict[str, list[tuple[str, Row]]](list)
+    rows = defaultdict[str, list[tuple[str, JsonObject]]](list)
     try:
         for place, row in read_rows(FOLDER / f"{name}.jsonl.gz"):
             rows[row.get("split", "train")].append((place, row))

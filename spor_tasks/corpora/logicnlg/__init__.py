@@ -5,7 +5,7 @@ from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora import sources
 from spor_tasks.corpora.base import Corpus
@@ -20,7 +20,7 @@ def _parts(folder: Path | None) -> Mapping[str, tuple[Sample, ...]]:
     return {"train": train, "test": reader.read_part("test", folder)}
 
 
-def read_outputs(content: object, where: str) -> Iterator[tuple[str, Row]]:
+def read_outputs(content: object, where: str) -> Iterator[tuple[str, JsonObject]]:
     """Yield the rows of outputs for the test set, from the published format.
 
     This is an object with a list of sentences for each table, in the order of the statements.

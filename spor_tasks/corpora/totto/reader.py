@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import Row
+from spor_tasks.core.files import JsonObject
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, SampleMaker
 from spor_tasks.core.table import Cell, CellTable
@@ -63,7 +63,7 @@ def part(name: TottoPart, folder: Path | None = None) -> FileSamples:
     return read(TOTTO.find(_FILES[name], folder))
 
 
-def sample_of(line: bytes | Row, where: str) -> Sample:
+def sample_of(line: bytes | JsonObject, where: str) -> Sample:
     """Return the sample of a line, read already or not; ``where`` names it in errors.
 
     Raises:
