@@ -11,6 +11,7 @@ import re
 import string
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,26 +32,8 @@ def all_tokens(text: str) -> tuple[str, ...]:
 
 # Sentences. They matter because a period is split off a word only at the end of a sentence.
 
-_WRITTEN_SHORT = (
-    # People, and how they are addressed.
-    " adm col dr gen jr lt maj messrs mr mrs ms prof rep reps sen sr m.b.a ph.d"
-    # Companies and streets.
-    " bros cie co corp cos inc ltd b.v n.v s.a s.p.a ave ct ft st"
-    # The calendar and the clock.
-    " jan feb aug sep sept oct nov dec tues wed fri a.d a.m p.m yr"
-    # Places.
-    " ala ariz calif colo conn fla ga ill kan ky mich minn nev okla ore pa tenn va vt w.va wash wis"
-    " d.c l.a n.c n.d n.h n.j n.m n.y r.i s.c u.k u.n u.s u.s.a u.s.s.r sw"
-    # Other words.
-    " mg ok vs"
-    # Initials. Other pairs, such as `b.m`, and `e.g` or `no` do end a sentence.
-    " a.a a.c a.g a.h a.s a.t b.f c.v d.h d.w e.f e.h e.l e.m f.g f.j g.d g.f g.k h.c h.f h.m"
-    " j.b j.c j.j j.k j.p j.r l.f l.p m.j r.a r.h r.j r.k r.t s.g s.s t.j w.c w.r w.w"
-    # Letters that end none whatever follows; the rest do before a digit or an opening bracket.
-    " c d e f g h k l m n p r s t v w"
-)
-
-_ABBREVIATIONS = frozenset(_WRITTEN_SHORT.split())
+_LISTED = files(__package__).joinpath("abbreviations.txt").read_text("utf-8").splitlines()
+_ABBREVIATIONS = frozenset(" ".join(line for line in _LISTED if line[:1] != "#").split())
 """Words whose final period ends no sentence, in lower case and without it.
 
 They are those that NLTK's English model knows [code], less eight accidents of its training text

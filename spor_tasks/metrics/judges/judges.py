@@ -53,9 +53,7 @@ class ModelJudge:
         model, tokenizer, _, device, batch_size = self.checkpoint
         encodings = self.encoder.encode(self.checkpoint, inputs) if inputs else []
         predictions: list[Any] = [None] * len(encodings)
-        lengths = {
-            i: len(each["input_ids"]) for i, each in enumerate(encodings) if each is not None
-        }
+        lengths = {i: len(each["input_ids"]) for i, each in enumerate(encodings) if each}
         by_length = sorted(lengths, key=lengths.__getitem__)
         model.to(device)
         for start in range(0, len(by_length), batch_size):
@@ -218,8 +216,9 @@ def attributes(classifiers: str, *, device: str | None = None, batch_size: int =
     Raises:
         ConfigError: there are none, one cannot be loaded, or nothing says what its classes are.
     """
-    folder = Path(classifiers)
-    return Attributes(_AttributeJudge(aspects(folder, device, batch_size), folder))
+    by_aspect = aspects(folder := Path(classifiers), device, batch_size)
+    digests = (f"{name}={digest_weights(folder / name)[:16]}" for name in by_aspect)
+    return Attributes(_AttributeJudge(by_aspect, f"classifiers:{','.join(digests)}"))
 
 
 class Aspect(NamedTuple):
@@ -264,13 +263,11 @@ def _values(folder: Path, labels: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-class _AttributeJudge:
+class _AttributeJudge(NamedTuple):
     """The classifiers of all aspects, of which each reads the texts that it is asked about."""
 
-    def __init__(self, by_aspect: Mapping[str, Aspect], folder: Path) -> None:
-        self._by_aspect = by_aspect
-        digests = (f"{name}={digest_weights(folder / name)[:16]}" for name in by_aspect)
-        self.signature = f"classifiers:{','.join(digests)}"
+    by_aspect: Mapping[str, Aspect]
+    signature: str
 
     def __call__(self, inputs: Sequence[AttributeInput]) -> list[str]:
         """Return the value that each text has of the aspect.
@@ -278,7 +275,7 @@ class _AttributeJudge:
         Raises:
             ConfigError: no classifier knows a requested value.
         """
-        values_of = {name: aspect.values for name, aspect in self._by_aspect.items()}
+        values_of = {name: aspect.values for name, aspect in self.by_aspect.items()}
         for name, value in dict.fromkeys((unit[0], unit[-1]) for unit, _ in inputs):
             known = [each.casefold() for each in values_of.get(name, ())]
             if value.casefold() not in known:
@@ -288,7 +285,7 @@ class _AttributeJudge:
                     remedy=_ATTRIBUTES_REMEDY,
                 )
         predictions = [""] * len(inputs)
-        for name, aspect in self._by_aspect.items():
+        for name, aspect in self.by_aspect.items():
             places = [i for i, (unit, _) in enumerate(inputs) if unit[0] == name]
             numbers = aspect.judge([inputs[i][1] for i in places])
             for place, of_text in zip(places, numbers, strict=True):

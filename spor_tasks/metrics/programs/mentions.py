@@ -158,11 +158,8 @@ def mentions_of(sentence_words: Sequence[Word], index: Index, threshold: float) 
             place = _nearest(phrase, tuple(at), index, threshold)
         text = phrase
         if place is not None:
-            if place.row == _SEVERAL:
-                place_of_cell = next(each for each in sorted(at) if each.column == place.column)
-            else:
-                place_of_cell = place
-            cell = index.cells[place_of_cell]
+            of_column = (each for each in sorted(at) if each.column == place.column)
+            cell = index.cells[next(of_column) if place.row == _SEVERAL else place]
             text = " ".join(
                 word if word in cell.text else cell.own.get(word, word)
                 for word in phrase.split(" ")

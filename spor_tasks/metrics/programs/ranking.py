@@ -5,7 +5,7 @@ published. The lexical ranker compares the operators of a program with the words
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,10 +30,12 @@ _COUNTED = re.compile(r"(?:^| )(?:\d+|one|two|three|four|five|six|seven|eight|ni
 _OF_VALUES = frozenset(["eq", "not_eq", "greater", "diff", "add", "exist", "and"])
 
 
-def operators(call: Call) -> frozenset[str]:
-    """Return the operators of a program."""
-    inner = (operators(argument) for argument in call.arguments if isinstance(argument, Call))
-    return frozenset([call.operator]).union(*inner)
+def calls(call: Call) -> Iterator[Call]:
+    """Yield a program, and all parts of it that are programs."""
+    yield call
+    for argument in call.arguments:
+        if isinstance(argument, Call):
+            yield from calls(argument)
 
 
 def fit(sentence: str, program: str) -> float:
@@ -49,7 +51,7 @@ def fit(sentence: str, program: str) -> float:
         tree = parse(program)
     except ProgramError:
         return float("-inf")
-    used, words = operators(tree), _words(sentence)
+    used, words = {each.operator for each in calls(tree)}, _words(sentence)
     columns, values = _literals(tree)
     score = -0.1 * program.count("{") - 0.5 * ("count{all_rows}" in program)
     for kind, names in KINDS.items():
@@ -82,18 +84,15 @@ def _words(text: str) -> _SentenceWords:
     return _SentenceWords(stems, frozenset(kinds), bool(words & _HIGH) - bool(words & _LOW))
 
 
-def _literals(tree: Call) -> tuple[frozenset[str], frozenset[str]]:
+def _literals(tree: Call) -> tuple[set[str], set[str]]:
     """Return the columns that a program names, and the values in it."""
     columns, values = set[str](), set[str]()
-    for i, argument in enumerate(tree.arguments):
-        if isinstance(argument, Call):
-            inner_columns, inner_values = _literals(argument)
-            columns |= inner_columns
-            values |= inner_values
-        elif argument != ALL_ROWS:
-            is_column = i == 1 and tree.operator not in _OF_VALUES
-            (columns if is_column else values).add(argument)
-    return frozenset(columns), frozenset(values)
+    for call in calls(tree):
+        for i, argument in enumerate(call.arguments):
+            if not isinstance(argument, Call) and argument != ALL_ROWS:
+                is_column = i == 1 and call.operator not in _OF_VALUES
+                (columns if is_column else values).add(argument)
+    return columns, values
 
 
 def _is_reversed(tree: Call, sentence: str, words: _SentenceWords) -> bool:
@@ -102,7 +101,7 @@ def _is_reversed(tree: Call, sentence: str, words: _SentenceWords) -> bool:
         return False
     places = []
     for part in tree.arguments:
-        values = _literals(part)[1] if isinstance(part, Call) else frozenset([part])
+        values = _literals(part)[1] if isinstance(part, Call) else {part}
         found = [place for value in values if (place := sentence.find(value)) >= 0]
         places.append(min(found, default=None))
     first, second = places
