@@ -3,7 +3,7 @@
 lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -29,17 +29,17 @@ WHOLE: FilterList = ({"name": "none", "filter": [{"function": "take_first"}]},)
 """What scores outputs whole, as lm-eval does where a task has no filters."""
 
 
-def _register(name: str, cut: Callable[[str], str]) -> None:
-    @register_filter(f"{PREFIX}{name}")
+for _name, _cut in filters.FILTERS.items():
+
+    @register_filter(f"{PREFIX}{_name}")
     class Cut(Filter):  # type: ignore[misc]
         """Applies the filter to each of the outputs for each request."""
 
+        cut = staticmethod(_cut)
+
         def apply(self, resps: Iterable[Sequence[str]], docs: object) -> list[list[str]]:  # noqa: ARG002 - lm-eval's
-            return [list(map(cut, outputs)) for outputs in resps]
-
-
-for _name, _cut in filters.FILTERS.items():
-    _register(_name, _cut)
+            """Return what the filter leaves of the outputs for each request."""
+            return [list(map(self.cut, outputs)) for outputs in resps]
 
 
 def for_untuned(filter_list: FilterList) -> FilterList:

@@ -138,20 +138,20 @@ def check_limits() -> None:
     evaluator.get_sample_size = checked
 
 
+@cache
 def describe_machine_once() -> None:
     """Let lm-eval run `pip list` and the like once in a process, not after each evaluation."""
     from lm_eval import evaluator  # takes a second
 
-    evaluator.add_env_info = lambda results: results.update(_machine())
-
-
-@cache
-def _machine() -> Fields:
-    from lm_eval.loggers.utils import add_env_info
-
+    describe = evaluator.add_env_info
     facts: dict[str, object] = {}
-    add_env_info(facts)
-    return facts
+
+    def described(results: dict[str, object]) -> None:
+        if not facts:
+            describe(facts)
+        results.update(facts)
+
+    evaluator.add_env_info = described
 
 
 def declare(metrics: Iterable[str]) -> None:
