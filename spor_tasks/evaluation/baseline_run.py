@@ -1,7 +1,7 @@
 """`spor baseline`: a baseline as an lm-eval model, evaluated and scored like one."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from itertools import chain
@@ -74,7 +74,11 @@ def run(
         metadata = {"held_out_reference": True} if held_out else {}
         results: list[Run] = []
         for file in suited:
-            models = [*_models(name, baseline, file)]
+            models: list[Arguments] = [{"model": model_of(name)}]
+            if baseline.looks_at == "training":
+                splits = [{"split": split} for split in file.sets.spec.splits] or [{}]
+                arms = [{"baseline_arm": arm} for arm in file.sets.spec.arms]
+                models = [{**models[0], **arm, **split} for arm in arms for split in splits]
             known = len(evaluator.written)
             evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
             for result in chain.from_iterable(map(runs.read, evaluator.written[known:])):
@@ -117,18 +121,6 @@ def suits(baseline: Baseline, file: TaskFile, *, held_out: bool = False) -> bool
     if baseline.looks_at == "input":
         return True
     return (sets.icl_arm is not None) == (baseline.looks_at == "demonstrations")
-
-
-def _models(name: str, baseline: Baseline, file: TaskFile) -> Iterator[Arguments]:
-    """Yield the arguments of the baseline as a model, for each arm that it uses."""
-    model = {"model": model_of(name)}
-    if baseline.looks_at != "training":
-        yield model
-        return
-    spec = file.sets.spec
-    for arm in spec.arms:
-        for split in spec.splits or (None,):
-            yield {**model, "baseline_arm": arm, **({} if split is None else {"split": split})}
 
 
 # --- The model ------------------------------------------------------------------------------------
