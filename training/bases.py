@@ -18,13 +18,13 @@ from transformers import (
 from transformers.utils import cached_file
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.models import quantization, whole
 from spor_tasks.models.checkpoints import TRAINED_WHOLE, loading
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import ModelConfig, check_path
 from training.encoding import Row
-from training.settings import Plain
 
 KINDS: Mapping[str, str] = {"lora": "adapter", "codes": "adapter", "full": TRAINED_WHOLE}
 """The kind of folder that a manifest names, by the method of training."""
@@ -64,12 +64,12 @@ def load_base(settings: ModelConfig) -> Base:
             or needs code of its own.
     """
     check_path(settings)
-    source: Plain = {
+    source: FileContent = {
         "pretrained_model_name_or_path": settings.path,
         "revision": settings.revision,
         "trust_remote_code": False,  # else transformers asks on the terminal
     }
-    reduced: Plain = {}
+    reduced: FileContent = {}
     if settings.quantization:  # straight onto this process's device
         device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
         reduced["quantization_config"] = quantization.settings(settings.quantization)

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import is_folder, read_text
+from spor_tasks.core.files import FileContent, is_folder, read_text
 from spor_tasks.core.folders import recover
 from training import shipped
 from training.registry import OBJECTIVES
@@ -23,7 +23,6 @@ from training.settings import (
     Count,
     NotEmpty,
     NotNegative,
-    Plain,
     Positive,
     Threads,
     read_settings,
@@ -33,7 +32,7 @@ from training.settings import (
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
-PAPER_LORA: Plain = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1, "target_modules": None}
+PAPER_LORA: FileContent = {"r": 8, "lora_alpha": 32, "lora_dropout": 0.1, "target_modules": None}
 
 Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -174,11 +173,11 @@ class TrainingConfig:
     method: Literal["lora", "full", "codes"] = "lora"
     """``lora`` trains an adapter, ``full`` all weights of the base, which are saved as a
     checkpoint, and ``codes`` the vectors of values of ``dcg`` and ``contrastive_prefix``."""
-    lora: Plain = field(default_factory=dict)
+    lora: FileContent = field(default_factory=dict)
     """Arguments of :class:`peft.LoraConfig`; those left out are the paper's, then peft's."""
     objective: str = "likelihood"
     """The loss to minimize, one of :mod:`training.objectives`."""
-    objective_settings: Plain = field(default_factory=dict)
+    objective_settings: FileContent = field(default_factory=dict)
     optimization: OptimizationConfig = field(default_factory=OptimizationConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     overwrite: bool = False

@@ -13,9 +13,10 @@ import platform
 from functools import cache
 from importlib.metadata import version
 
+from spor_tasks.core.files import FileContent
 from spor_tasks.results.runs import flat
 from training.config import ModelConfig, TrainingConfig
-from training.settings import Plain, to_dict
+from training.settings import to_dict
 
 _PACKAGES = (
     "spor-tasks",
@@ -43,7 +44,7 @@ def versions(model: ModelConfig | None = None) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
-def learned_settings(config: TrainingConfig) -> Plain:
+def learned_settings(config: TrainingConfig) -> FileContent:
     """Return the settings that a training must share with the one that it continues.
 
     The other settings change a step only by rounding, and by what dropout draws.
@@ -56,7 +57,9 @@ def learned_settings(config: TrainingConfig) -> Plain:
     return settings
 
 
-def identity(config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None) -> Plain:
+def identity(
+    config: TrainingConfig, arm_sha256: str | None, base_sha256: str | None
+) -> FileContent:
     """Return the facts that decide what a run learns, besides its device."""
     return {
         "settings": learned_settings(config),
@@ -66,14 +69,16 @@ def identity(config: TrainingConfig, arm_sha256: str | None, base_sha256: str | 
     }
 
 
-def differing_keys(settings: Plain, expected: Plain) -> list[tuple[str, str | None, str | None]]:
+def differing_keys(
+    settings: FileContent, expected: FileContent
+) -> list[tuple[str, str | None, str | None]]:
     """Return the dotted keys under which the two hold different values, with both values."""
     first, second = flat(settings), flat(expected)
     values = [(key, first.get(key), second.get(key)) for key in first | second]
     return [entry for entry in values if entry[1] != entry[2]]
 
 
-def shared_settings(config: TrainingConfig) -> Plain:
+def shared_settings(config: TrainingConfig) -> FileContent:
     """Return the settings that trainings must share to count as seeds of one system.
 
     That is everything that can change what is learned, except the seed and the arm. The base and
@@ -83,6 +88,6 @@ def shared_settings(config: TrainingConfig) -> Plain:
     return to_dict(config, _FOLDER | own) | {"data": {"limit": config.data.limit}}
 
 
-def settings_sha256(settings: Plain) -> str:
+def settings_sha256(settings: FileContent) -> str:
     """Return a digest of settings, whatever the order of their keys."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

@@ -102,7 +102,14 @@ def train(
             with running(base.model):
                 save_weights(model, base, config, folder)
             adapter = facts_of(
-                config, data, objective, run, steps=steps, folder=folder, resumed_from=resumed_from
+                config,
+                data,
+                base,
+                run,
+                rows=rows,
+                steps=steps,
+                folder=folder,
+                resumed_from=resumed_from,
             )
             (folder / card.CARD).write_text(card.render_card(adapter), encoding="utf-8")
             # Its last file, with which it is finished.

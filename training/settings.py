@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import FileContent
 
 CLOSED = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 """pydantic's options for all settings: no unknown keys. Text may stand for a number, as PyYAML
@@ -19,9 +20,6 @@ Threads = Annotated[int, Field(ge=1, le=1024)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 NotEmpty = Annotated[str, Field(min_length=1)]
-
-Plain: TypeAlias = dict[str, Any]
-"""Values of JSON and YAML, with the keys of a file."""
 
 _Settings = TypeVar("_Settings")
 
@@ -36,9 +34,11 @@ def read_yaml(text: str, where: str) -> Any:
     return plain_yaml.parse(text, where)
 
 
-def to_dict(settings: object, exclude: Any = None) -> Plain:
+def to_dict(settings: object, exclude: Any = None) -> FileContent:
     """Return the settings as a file has them, without the keys that pydantic should exclude."""
-    plain: Plain = TypeAdapter(type(settings)).dump_python(settings, mode="json", exclude=exclude)
+    plain: FileContent = TypeAdapter(type(settings)).dump_python(
+        settings, mode="json", exclude=exclude
+    )
     return plain
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import peft
 import torch
@@ -22,7 +22,7 @@ from accelerate.utils import gather_object
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import atomic_write, open_file, shortened, writing
+from spor_tasks.core.files import FileContent, atomic_write, open_file, shortened, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.core.weights import digest_weights
 from spor_tasks.metrics.scores import score_info
@@ -33,16 +33,13 @@ from training.bases import Base, git_commit
 from training.batches import Model
 from training.config import OptimizationConfig, TrainingConfig
 from training.data import corpus_sha256
-from training.encoding import Step
+from training.encoding import Rows, Step
 from training.graphs import Graphs
 from training.identity import differing_keys, identity, settings_sha256, shared_settings, versions
 from training.memory import enough_memory
 from training.optimizers import optimizer, rate_at
 from training.selection import Judge, Scores, TrainingSet, unseen
-from training.settings import Plain, to_dict
-
-if TYPE_CHECKING:
-    from training.objectives.likelihood import Likelihood
+from training.settings import to_dict
 
 _log = logging.getLogger(__name__)
 
@@ -112,8 +109,8 @@ class Training:
         label, value = score_info(self.metric).label, self.scores[-1].get(self.metric, math.nan)
         _log.info("judged epoch %d: %s %.2f", len(self.scores), label, value)
         if self.best_epoch == len(self.scores) - 1:
-            copies = {name: weight.detach().cpu().clone() for name, weight in self.weights.items()}
-            self.best = copies
+            named = self.weights.items()
+            self.best = {name: weight.detach().cpu().clone() for name, weight in named}
 
     def take_best(self) -> None:
         """Restore the weights of the best epoch."""
@@ -224,16 +221,16 @@ class Unfinished:
 def facts_of(
     config: TrainingConfig,
     data: TrainingSet,
-    objective: "Likelihood",
+    base: Base,
     run: Training,
     *,
+    rows: Rows,
     steps: Sequence[Step],
     folder: Path,
     resumed_from: int,
 ) -> Adapter:
     """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
     optimization, pair, settings = config.optimization, data.pair, shared_settings(config)
-    base, rows = objective.material.base, objective.rows
     by_epoch = groupby(zip(run.losses, steps, strict=True), key=lambda entry: entry[1].epoch)
     device, name, peak = run.team.device, "cpu", None
     if device.type == "cuda":
@@ -284,7 +281,9 @@ def facts_of(
     )
 
 
-def _selection(config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int) -> Plain:
+def _selection(
+    config: TrainingConfig, data: TrainingSet, run: Training, *, epochs: int
+) -> FileContent:
     """Return the choice of the epoch; only the last epochs have scores."""
     after_best = len(run.scores) - 1 - run.best_epoch if run.scores else 0
     return {

@@ -116,8 +116,9 @@ def _is_usable(entry: Entry) -> bool:
             getattr(found, part)
         if isinstance(found, type) != (entry.kind == "objective"):
             fault = "an objective is a class, and every other entry an object"
-        with guarded(str(entry)):
-            _USES.get(entry.kind, bool)(found)
+        else:
+            with guarded(str(entry)):
+                _USES.get(entry.kind, bool)(found)
     except SporError as error:
         fault = error.what
     except AttributeError as error:  # a part is missing

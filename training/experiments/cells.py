@@ -20,6 +20,7 @@ from spor_tasks import __version__
 from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import SetFacts
 from spor_tasks.core.visible import visible
@@ -32,7 +33,7 @@ from training.data import find_arm, sets_of
 from training.experiments.plan import Cell
 from training.identity import differing_keys, identity, settings_sha256
 from training.launched import is_shared
-from training.settings import Plain, read_settings
+from training.settings import read_settings
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.run import Evaluator
@@ -155,7 +156,7 @@ def _finished(cell: Cell) -> CellState:
     return CellState("partly", f"{len(results)} of {len(tasks)} tasks", results)
 
 
-def _difference(config: TrainingConfig, manifest: Plain) -> str | None:
+def _difference(config: TrainingConfig, manifest: FileContent) -> str | None:
     """Return how the adapter's identity differs from the one that the cell has here, if it does."""
     try:
         adapter = Adapter.read(manifest, config.output)

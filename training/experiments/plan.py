@@ -16,12 +16,12 @@ from pydantic.dataclasses import dataclass
 from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import ConfigError, SporError
-from spor_tasks.core.files import read_text
+from spor_tasks.core.files import FileContent, read_text
 from spor_tasks.core.sample import SetFacts
 from spor_tasks.harness import task_files
 from training.config import TrainingConfig, parse_config
 from training.experiments.experiment import Experiment, SetsEntry
-from training.settings import Plain, read_settings, read_yaml
+from training.settings import read_settings, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class Cell:
     folder: Path
     sets: SetFacts
     tasks: tuple[str, ...]
-    arguments: Plain
-    options: Plain
+    arguments: FileContent
+    options: FileContent
     training: TrainingConfig | None = None
-    metadata: Plain = field(default_factory=dict)
+    metadata: FileContent = field(default_factory=dict)
     threads: int = 1
 
 
@@ -136,7 +136,7 @@ def _trained_cells(experiment: Experiment) -> Iterator[Cell]:
         for arm in arms:
             name = _name(model.name, trained_on, "untuned" if seed is None else f"{arm}-{seed}")
             folder = experiment.folder / name
-            settings: Plain = {f"data.{key}": name for key, name in trained_on.named.items()}
+            settings: FileContent = {f"data.{key}": name for key, name in trained_on.named.items()}
             settings |= {"data.arm": arm, "optimization.seed": seed or 0}
             settings["output"] = str(folder / "adapter")
             given = (f"{key}={json.dumps(value)}" for key, value in settings.items())
@@ -197,7 +197,7 @@ def _shown_cells(experiment: Experiment) -> Iterator[Cell]:
             )
 
 
-def _limited(experiment: Experiment) -> Plain:
+def _limited(experiment: Experiment) -> FileContent:
     """Return the setting by which a limit takes samples from the whole test set."""
     return {"limit_evenly": True} if experiment.evaluation.limit else {}
 

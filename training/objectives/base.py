@@ -39,12 +39,6 @@ class Material:
     cut_before: Sequence[str] = ()
     processes: int = 1
 
-    @property
-    def longest(self) -> int | None:
-        """The most tokens that a row may have; None without a limit."""
-        limits = (self.optimization.max_length, self.base.positions)
-        return min((limit for limit in limits if limit), default=None)
-
     def pairs(self, pairs_of: PairsOf) -> Iterator[TrainingPair]:
         """Yield the pairs of all samples, or ``limit`` of them drawn with the seed, in order.
 
@@ -69,7 +63,9 @@ class Material:
             ConfigError: the base cannot read the pairs, or they are all too long.
         """
         base = self.base
-        rows = encode(pairs, base.tokenizer, base.style, self.longest, self.cut_before)
+        limits = (self.optimization.max_length, base.positions)
+        longest = min((limit for limit in limits if limit), default=None)
+        rows = encode(pairs, base.tokenizer, base.style, longest, self.cut_before)
         check_ids(base, rows.rows)
         return rows
 
