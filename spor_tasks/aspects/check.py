@@ -227,29 +227,22 @@ def _rule_learnability(pair: Sets) -> CheckResult:
             plain.append(sample)
             continue
         phrases += len(sample.challenge.phrases)
-        if _shows(sample, sample.challenge):
-            shown.append(sample)
+        triples = [unit for unit in sample.units if isinstance(unit, Triple)]
+        ends = {display(end).lower() for unit in triples for end in (unit.subject, unit.object)}
+        for name, phrase in sample.challenge.phrases:
+            if triples:
+                is_hidden = name.lower() not in ends and phrase.lower() in ends
+            else:
+                is_hidden = {unit[-1] for unit in sample.units if unit[0] == name} == {phrase}
+            if not is_hidden:
+                shown.append(sample)
+                break
     words = "test samples show what they hide, or lack a phrase for it"
     violations = [
         *_of_faults(plain, "test samples hide nothing", test=plain),
         *_of_faults(shown, words, test=shown),
     ]
     return CheckResult({"hidden": phrases, "shown_hidden": len(shown)}, tuple(violations))
-
-
-def _shows(sample: Sample, hidden: Hidden) -> bool:
-    """Return whether the units have a hidden entity or value, or lack a phrase in its place."""
-    triples = [unit for unit in sample.units if isinstance(unit, Triple)]
-    ends = {display(end).lower() for triple in triples for end in (triple.subject, triple.object)}
-    for name, phrase in hidden.phrases:
-        if triples:
-            is_hidden = name.lower() not in ends and phrase.lower() in ends
-        else:
-            values = {unit[-1] for unit in sample.units if unit[0] == name}
-            is_hidden = values == {phrase}
-        if not is_hidden:
-            return True
-    return False
 
 
 # --- What both arms must have, and must not -------------------------------------------------------

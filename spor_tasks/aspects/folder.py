@@ -1,7 +1,7 @@
 """Built sets in a folder: one JSON Lines file per set, and a manifest with their digests."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -86,9 +86,24 @@ def read_sets(folder: Path) -> Sets:
             remedy="Give a folder that `spor data build` wrote, or build the sets again.",
         ) from error
     facts = SetFacts(aspect=read.aspect, corpus=read.corpus, protocol=read.protocol, part=read.part)
-    arms = {
-        name: _read(folder / _file(name), read.corpus, sha256) for name, sha256 in files.items()
-    }
+    arms: dict[str, Sequence[Sample]] = {}
+    for name, sha256 in files.items():
+        path = folder / _file(name)
+        try:
+            with open_file(path) as file:
+                actual, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
+                file.seek(0)
+                content = file.read() if actual == sha256 else b""
+        except OSError as error:
+            raise CorpusError(f"cannot be read: {error}", where=path) from error
+        if actual != sha256:
+            raise CorpusError(
+                f"is not the file that {MANIFEST} describes: its SHA-256 is {actual}, not {sha256}"
+                f" ({length:,} bytes)",
+                where=path,
+                remedy="It may be truncated or edited. Build the sets again.",
+            )
+        arms[name] = jsonl.parse_samples(content, read.corpus, where=str(path))
     test = arms.pop("test")
     return Sets(facts, arms, test)
 
@@ -108,21 +123,3 @@ class _Manifest(msgspec.Struct):
 
 def _file(name: str) -> str:
     return f"{name}.jsonl"
-
-
-def _read(path: Path, corpus: str, sha256: str) -> tuple[Sample, ...]:
-    try:
-        with open_file(path) as file:
-            actual, length = hashlib.file_digest(file, "sha256").hexdigest(), file.tell()
-            file.seek(0)
-            content = file.read() if actual == sha256 else b""
-    except OSError as error:
-        raise CorpusError(f"cannot be read: {error}", where=path) from error
-    if actual != sha256:
-        raise CorpusError(
-            f"is not the file that {MANIFEST} describes: its SHA-256 is {actual}, not {sha256}"
-            f" ({length:,} bytes)",
-            where=path,
-            remedy="It may be truncated or edited. Build the sets again.",
-        )
-    return jsonl.parse_samples(content, corpus, where=str(path))

@@ -150,20 +150,18 @@ class _Exchange:
 
     def run(self) -> list[int]:
         """Return the samples of Visible, in the order of the pool."""
-        while any(self._make(*move) for move in self._moves()):
-            pass
+        is_changed = True
+        while is_changed:
+            is_changed = False
+            for enter, leave, limit in self._moves():
+                after = self._after + self._pool.counts(enter) - self._pool.counts(leave)
+                if (new_divergence := divergence(self._before, after)) <= limit:
+                    self._after, self._divergence = after, new_divergence
+                    self._visible[enter] = True
+                    self._visible[leave] = False
+                    is_changed = True
+                    break
         return [int(sample) for sample in np.flatnonzero(self._visible)]
-
-    def _make(self, enter: Ints, leave: Ints, limit: float) -> bool:
-        """Make the move unless the divergence exceeds the limit; return whether it was made."""
-        after = self._after + self._pool.counts(enter) - self._pool.counts(leave)
-        new_divergence = divergence(self._before, after)
-        if new_divergence > limit:
-            return False
-        self._after, self._divergence = after, new_divergence
-        self._visible[enter] = True
-        self._visible[leave] = False
-        return True
 
     def _moves(self) -> Iterator[tuple[Ints, Ints, float]]:
         """Yield moves: the samples that enter, those that leave, and the divergence allowed.

@@ -86,7 +86,17 @@ class SharedUnits:
         for i, held in enumerate(units):
             for unit in held:
                 self._holders[unit] |= 1 << i
-        self._sharing = cache(self._find_sharing)
+
+        @cache
+        def sharing(units: frozenset[Hashable]) -> tuple[int, int]:
+            any_, several = 0, 0
+            for unit in units:
+                several |= any_ & self._holders[unit]
+                any_ |= self._holders[unit]
+            return any_ & ~several, several
+
+        self.sharing = sharing
+        """Returns the samples with exactly one of the units, and those with two or more."""
 
     def atom_and_test(self, order: Iterable[int]) -> tuple[set[int], set[int]]:
         """Run Algorithm 1, offering the samples to the test set in ``order``.
@@ -100,7 +110,7 @@ class SharedUnits:
             if atom >> x & 1:
                 continue
             free &= ~(1 << x)
-            single_sharing, several = self._sharing(self._units[x])
+            single_sharing, several = self.sharing(self._units[x])
             single = single_sharing & (atom | free)
             if not atom & several and all(single & self._holders[u] for u in self._units[x]):
                 test.add(x)
@@ -110,21 +120,8 @@ class SharedUnits:
 
     def never_apart(self, units: frozenset[Hashable]) -> int:
         """Return how many of a sample's units no sample has without another one of them."""
-        single_sharing, _ = self._sharing(units)
+        single_sharing, _ = self.sharing(units)
         return sum(not single_sharing & self._holders[unit] for unit in units)
-
-    def with_two(self, units: frozenset[Hashable]) -> int:
-        """Return the samples that have two or more of these units."""
-        _, several = self._sharing(units)
-        return several
-
-    def _find_sharing(self, units: frozenset[Hashable]) -> tuple[int, int]:
-        """Return the samples with exactly one of the units, and those with two or more."""
-        any_, several = 0, 0
-        for unit in units:
-            several |= any_ & self._holders[unit]
-            any_ |= self._holders[unit]
-        return any_ & ~several, several
 
 
 def _members(bits: int) -> set[int]:
@@ -142,7 +139,7 @@ def _combination(
     """
     atoms = frozenset[DataUnit]().union(*(units[x] for x in test))
     held = [sample & atoms for sample in units]
-    paired = _members(reduce(operator.or_, (overlaps.with_two(units[x]) for x in test)))
+    paired = _members(reduce(operator.or_, (overlaps.sharing(units[x])[1] for x in test)))
     blocked = np.array(sorted(paired - atom - test), np.int64)
     numbers = UnitNumbers(held)
     replaceable = np.array(sorted(atom), np.int64)
