@@ -61,7 +61,7 @@ def with_floors(report: Report) -> Report:
     rows = [
         row
         for _, file in sorted(largest.items())
-        for row in (_shipped(file.run) or _of_file(file))
+        for row in _floors(file)
         if (row.task, row.model) not in have
     ]
     return replace(report, floors=tuple(rows))
@@ -74,12 +74,16 @@ def shipped() -> Mapping[str, TestFloors]:
     return msgspec.json.decode(content, type=dict[str, TestFloors])
 
 
-def _shipped(run: Run) -> Sequence[Comparison]:
-    """Return the floors of a run on the whole of a shipped test; of another one none."""
-    known, of = shipped().get(run.spec.task), run.signature
-    is_whole = of["held_out_reference"] != "True" and known and run.n == known.samples
-    if not known or not is_whole or of["test_sha256"] != known.test_sha256:
-        return ()
+def _floors(file: SampleFile) -> Sequence[Comparison]:
+    """Return the floors on a file's samples; a damaged file, or foreign samples, have none."""
+    run, known = file.run, shipped().get(file.run.spec.task)
+    test = run.signature["test_sha256"], run.n, run.signature["held_out_reference"]
+    if known is None or test != (known.test_sha256, known.samples, str(False)):
+        try:
+            logged = (record.sample for record in file.records() if not record.likelihoods)
+            return scored(run, nsmallest(MOST, logged, key=attrgetter("id")))
+        except SporError:  # which other parts of the report name
+            return ()
     return [
         Comparison(
             spec=run.spec,
@@ -97,15 +101,6 @@ def _shipped(run: Run) -> Sequence[Comparison]:
         for metric in run.spec.displayed
         if metric in floor.cells
     ]
-
-
-def _of_file(file: SampleFile) -> Sequence[Comparison]:
-    """Return the floors on a file's samples; a damaged file, or foreign samples, have none."""
-    try:
-        logged = (record.sample for record in file.records() if not record.likelihoods)
-        return scored(file.run, nsmallest(MOST, logged, key=attrgetter("id")))
-    except SporError:  # which other parts of the report name
-        return ()
 
 
 def scored(run: Run, samples: Sequence[Sample]) -> Sequence[Comparison]:

@@ -7,7 +7,6 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from spor_tasks.core.files import FileContent
 from spor_tasks.core.named import place_of
 from spor_tasks.core.words import joined
 from spor_tasks.report.collect import Report
@@ -226,13 +225,29 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def document(leaderboard: Leaderboard) -> Document:
     """Return the boards as tables; JSON also has the runs of each system."""
-    return Document(
-        title=f"Leaderboard of {benchmarks(board.row for board in leaderboard.boards)}",
-        grids=tuple(map(_grid, leaderboard.boards)),
-        legend=_LEGEND,
-        problems=leaderboard.problems,
-        rows=tuple(_row(board, entry) for board in leaderboard.boards for entry in board.entries),
-    )
+    rows = [
+        {
+            **board.row.spec.sets.named,
+            **{name: getattr(board.row, name) for name in ("variant", "task")},
+            "apart": board.apart,
+            "metric": board.row.metric,
+            "n": board.row.size.n,
+            "rank_of": "checkpoint" if board.ranks_checkpoints else "system",
+            "rank": entry.rank,
+            "model": entry.model,
+            "arm": entry.arm or "as is",
+            "value": entry.cell.mean,
+            **ends(entry.cell.interval),
+            "seeds": " ".join(map(str, entry.cell.seeds)),
+            "reason": joined("; ", entry.reason, entry.cell.reason, *entry.cell.notes) or None,
+            "runs": [run.file for run in entry.cell.runs],
+        }
+        for board in leaderboard.boards
+        for entry in board.entries
+    ]
+    title = f"Leaderboard of {benchmarks(board.row for board in leaderboard.boards)}"
+    grids = tuple(map(_grid, leaderboard.boards))
+    return Document(title, grids, _LEGEND, leaderboard.problems, rows=tuple(rows))
 
 
 def _grid(board: Board) -> Grid:
@@ -255,24 +270,3 @@ def _grid(board: Board) -> Grid:
     header = ("rank", "model", *(["prompt"] if len(prompts) > 1 else []), "arm", "score", "seeds")
     of = _OF_CHECKPOINTS if board.ranks_checkpoints else ""
     return Grid(title, f"n = {samples_text(board.row)}{of}", header, {"run": lines}, notes.texts)
-
-
-def _row(board: Board, entry: RankedSystem) -> FileContent:
-    row = board.row
-    return {
-        **row.spec.sets.named,
-        "variant": row.variant,
-        "task": row.task,
-        "apart": board.apart,
-        "metric": row.metric,
-        "n": row.size.n,
-        "rank_of": "checkpoint" if board.ranks_checkpoints else "system",
-        "rank": entry.rank,
-        "model": entry.model,
-        "arm": entry.arm or "as is",
-        "value": entry.cell.mean,
-        **ends(entry.cell.interval),
-        "seeds": " ".join(map(str, entry.cell.seeds)),
-        "reason": joined("; ", entry.reason, entry.cell.reason, *entry.cell.notes) or None,
-        "runs": [run.file for run in entry.cell.runs],
-    }

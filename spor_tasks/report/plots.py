@@ -103,6 +103,11 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[
     ``outcomes`` are those of :class:`~spor_tasks.report.browser.Browser`.
     """
     scores = {row.metric: row.score for row in rows}
+    means = [  # headlines from 0 to 100 that are means over samples
+        (test, score)
+        for test in outcomes
+        if (score := scores.get(test.metric)) and score.is_percentage and score.totals == "mean"
+    ]
     plots = (
         _plot(
             _arms(rows),
@@ -121,7 +126,7 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[
             "gap in % of the first mean",
         ),
         *(
-            _plot(_groups(outcomes, trait, scores), names, _OVER_SAMPLES, _ARMS)
+            _plot(_groups(means, trait), names, _OVER_SAMPLES, _ARMS)
             for trait, names in _TRAITS.items()
         ),
     )
@@ -264,42 +269,33 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
 # --- Rows of samples -----------------------------------------------------------------------------
 
 
-def _groups(
-    tests: Iterable[TestOutcomes], trait: str, scores: Mapping[str, ScoreFacts]
-) -> Iterator[_PlotRow]:
+def _groups(tests: Iterable[tuple[TestOutcomes, ScoreFacts]], trait: str) -> Iterator[_PlotRow]:
     """Yield a row for each value of a trait, of each task and model that has several values.
 
-    Scores are headlines from 0 to 100 that are means over samples.
+    A point is the mean over samples, of each of which it has the mean over runs.
     """
-    for test in tests:
-        score, looks = scores.get(test.metric), dict(zip(test.arms, _LOOKS, strict=False))
-        if not (score and score.is_percentage and score.totals == "mean"):
-            continue
-        for model, groups in _by_group(test, trait).items():
+    for test, score in tests:
+        over_runs: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+        for run in test.runs:
+            for sample, value in zip(run.samples, run.scores, strict=True):
+                if value is not None:
+                    over_runs[run.facets.model, run.facets.arm, sample].append(value)
+        models: dict[str, dict[Any, dict[str, list[float]]]] = {}
+        for (model, arm, sample), values in sorted(over_runs.items()):
+            group = getattr(test.traits[sample], trait)
+            if group is not None:
+                arms = models.setdefault(model, {}).setdefault(group, {})
+                arms.setdefault(arm, []).append(fmean(values))
+        looks = dict(zip(test.arms, _LOOKS, strict=False))
+        for model, groups in models.items():
             title = " · ".join((_short(model), test.title, score.label))
             for group, arms in sorted(groups.items()) if len(groups) > 1 else ():
-                points = []
-                for arm, means in arms.items():
-                    mean, n = fmean(means), len(means)
-                    reach = _NORMAL * stdev(means) / math.sqrt(n) if n > 1 else 0.0
-                    points.append(
-                        _Point(mean, looks.get(arm, _AS_IS), (mean - reach, mean + reach))
-                    )
+                points = [_mean(of_arm, looks.get(arm, _AS_IS)) for arm, of_arm in arms.items()]
                 yield _PlotRow(title, [_short(str(group))], points)
 
 
-def _by_group(test: TestOutcomes, trait: str) -> dict[str, dict[Any, dict[str, list[float]]]]:
-    """Return by model, by group and by arm the mean of each sample's scores over runs."""
-    scores: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-    for run in test.runs:
-        model, arm = run.facets.model, run.facets.arm
-        for sample, score in zip(run.samples, run.scores, strict=True):
-            if score is not None:
-                scores[model, arm, sample].append(score)
-    means: dict[str, dict[Any, dict[str, list[float]]]] = {}
-    for (model, arm, sample), of_sample in sorted(scores.items()):
-        group = getattr(test.traits[sample], trait)
-        if group is not None:
-            arms = means.setdefault(model, {}).setdefault(group, {})
-            arms.setdefault(arm, []).append(fmean(of_sample))
-    return means
+def _mean(values: Sequence[float], look: _Look) -> _Point:
+    """Return the mean of samples with its interval, by the normal distribution."""
+    mean, n = fmean(values), len(values)
+    reach = _NORMAL * stdev(values) / math.sqrt(n) if n > 1 else 0.0
+    return _Point(mean, look, (mean - reach, mean + reach))
