@@ -4,6 +4,7 @@ import argparse
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,15 +84,30 @@ def run(arguments: Sequence[str]) -> int:
         CorpusError: the data of a task is missing.
         ResultError: some of several models failed; the others have results.
     """
+    from lm_eval.utils import make_table, setup_logging
+
     from spor_tasks.evaluation.checks import check, task_names
     from spor_tasks.evaluation.run import Evaluator, prepare, read_models
     from spor_tasks.harness import task_files
+    from spor_tasks.prompts import kept
 
-    _show_progress()
+    setup_logging()
+    choosing = logging.getLogger(kept.__name__)  # of demonstrations, which may take minutes
+    choosing.setLevel(logging.INFO)
+    choosing.handlers = [logging.StreamHandler()]
     sources, options = _parse(arguments)
     config = _config(options)
     models = [*read_models(sources)] or [config.model_args]
     out = Path(config.output_path) if config.output_path else None
+
+    def show(model: object, results: "Results") -> None:
+        print(
+            f"{config.model} ({visible(model)}), "
+            f"gen_kwargs: ({visible(config.gen_kwargs)}), limit: {config.limit}, "
+            f"num_fewshot: {config.num_fewshot}, batch_size: {config.batch_size}"
+        )
+        print(make_table(results))
+
     evaluator = Evaluator(
         config.model,
         batch_size=config.batch_size,
@@ -120,7 +136,7 @@ def run(arguments: Sequence[str]) -> int:
                 models,
                 task_files.matching(tasks),
                 out,
-                on_result=lambda model, results: _print(results, model, config),
+                on_result=show,
                 **{name: getattr(config, name) for name in _OPTIONS},
                 **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
             )
@@ -132,18 +148,6 @@ def run(arguments: Sequence[str]) -> int:
     else:
         then("spor", "eval", *arguments, "--output_path", "runs", "--log_samples")
     return 0
-
-
-def _show_progress() -> None:
-    """Log as lm-eval does, and say when demonstrations are chosen, which may take minutes."""
-    from lm_eval.utils import setup_logging
-
-    from spor_tasks.prompts import kept
-
-    setup_logging()
-    choosing = logging.getLogger(kept.__name__)
-    choosing.setLevel(logging.INFO)
-    choosing.handlers = [logging.StreamHandler()]
 
 
 def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]:
@@ -216,17 +220,6 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
     options.func(options)
 
 
-def _print(results: "Results", model: object, config: "EvaluatorConfig") -> None:
-    from lm_eval.utils import make_table
-
-    print(
-        f"{config.model} ({visible(model)}), "
-        f"gen_kwargs: ({visible(config.gen_kwargs)}), limit: {config.limit}, "
-        f"num_fewshot: {config.num_fewshot}, batch_size: {config.batch_size}"
-    )
-    print(make_table(results))
-
-
 @contextmanager
 def _lm_eval_errors() -> Iterator[None]:
     """Turn errors of lm-eval and of a model's server in the block into ones with a remedy."""
@@ -235,30 +228,21 @@ def _lm_eval_errors() -> Iterator[None]:
 
     try:
         yield
-    except _server_errors() as error:
-        raise ConfigError(
-            f"the server failed: {error}",
-            where="base_url",
-            remedy="No results were written. Check the server's log, and run the command again.",
-        ) from error
-    except ValueError as error:
-        if checkpoints.is_about_code(error):
+    except Exception as error:
+        import aiohttp  # these take a while
+        import requests
+
+        # the last two are of a body that is no JSON
+        of_server = requests.RequestException, aiohttp.ClientError, JSONDecodeError
+        if isinstance(error, (*of_server, UnicodeDecodeError)):
+            raise ConfigError(
+                f"the server failed: {error}",
+                where="base_url",
+                remedy="No results were written. Check the server's log, and run the command "
+                "again.",
+            ) from error
+        if isinstance(error, ValueError) and checkpoints.is_about_code(error):
             raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
-        if "Tasks not found" not in str(error):
-            raise
-        raise ConfigError(str(error), remedy=task_files.LIST) from error
-
-
-def _server_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of clients, which take a while to import."""
-    import json
-
-    import aiohttp
-    import requests
-
-    return (
-        requests.RequestException,
-        aiohttp.ClientError,
-        json.JSONDecodeError,  # of a body that is no JSON, as the next
-        UnicodeDecodeError,
-    )
+        if isinstance(error, ValueError) and "Tasks not found" in str(error):
+            raise ConfigError(str(error), remedy=task_files.LIST) from error
+        raise
