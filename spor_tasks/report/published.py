@@ -6,10 +6,11 @@ samples, where it is published. Lines of the task `averages` are means over corp
 """
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
@@ -39,35 +40,33 @@ def published_rows(rows: Iterable[Comparison]) -> tuple[Comparison, ...]:
     Systems wrote as the task does without demonstrations, greedily or as its paper decodes.
     """
     sets = {(row.spec.benchmark, row.spec.task, row.variant): row for row in rows}
-    return tuple(
-        published
-        for (benchmark, task, variant), row in sets.items()
-        if variant in {"", *row.spec.sets.decodings}
-        for published in _rows(row, lines(benchmark).get(task, ()))
-    )
-
-
-def _rows(like: Comparison, printed: Sequence[Line]) -> Iterator[Comparison]:
-    spec = like.spec
-    if spec.sets.split:
-        spec = replace(spec, sets=replace(spec.sets, part=None, part_title=None))
-    for (model, metric), of_arms in groupby(printed, lambda line: (line["model"], line["metric"])):
-        if metric not in spec.scores:
-            continue
-        by_arm = {line["arm"]: line for line in of_arms}
-        values = [float(by_arm[arm]["value"]) for arm in spec.arms]
-        first = by_arm[spec.arms[0]]
-        yield Comparison(
-            spec=spec,
-            variant=like.variant,
-            task=spec.task if spec.sets.split else like.task,
-            model=model,
-            metric=metric,
-            size=Size(int(first["n"] or like.size.n)),
-            arms=tuple(Cell(values=(value,)) for value in values),
-            as_is=Cell(reason=_NO_VALUE),
-            difference=Estimate(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
-            if len(values) > 1
-            else None,
-            kind="published",
-        )
+    found = []
+    for (benchmark, task, variant), like in sets.items():
+        spec, split = like.spec, like.spec.sets.split
+        if split:
+            spec = replace(spec, sets=replace(spec.sets, part=None, part_title=None))
+        is_asked_so = variant in {"", *spec.sets.decodings}
+        printed = lines(benchmark).get(task, ()) if is_asked_so else ()
+        for (model, metric), of_arms in groupby(printed, itemgetter("model", "metric")):
+            by_arm = {line["arm"]: line for line in of_arms}
+            if metric not in spec.scores:
+                continue
+            values = [float(by_arm[arm]["value"]) for arm in spec.arms]
+            first, gap = by_arm[spec.arms[0]], None
+            if len(values) > 1:
+                gap = Estimate(values[0] - values[1], mark=first["mark"], reason=_NO_VALUE)
+            found.append(
+                Comparison(
+                    spec=spec,
+                    variant=variant,
+                    task=task if split else like.task,
+                    model=model,
+                    metric=metric,
+                    size=Size(int(first["n"] or like.size.n)),
+                    arms=tuple(Cell(values=(value,)) for value in values),
+                    as_is=Cell(reason=_NO_VALUE),
+                    difference=gap,
+                    kind="published",
+                )
+            )
+    return tuple(found)
