@@ -123,19 +123,15 @@ def read_json(path: Path, kind: type[SporError] = ConfigError) -> FileContent:
     """
     try:
         with open_file(path) as file:
-            value = json.loads(_all_of(file))
+            size = os.fstat(file.fileno()).st_size
+            value = json.loads(file.read(size)) if size <= JSON_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
         raise kind(f"cannot be read: {error}", where=path) from error
+    if size > JSON_BYTES:
+        raise kind(f"cannot be read: it is longer than {JSON_BYTES:,} bytes", where=path)
     if not isinstance(value, dict):
         raise kind("is not a JSON object", where=path)
     return value
-
-
-def _all_of(file: BufferedReader) -> bytes:
-    size = os.fstat(file.fileno()).st_size
-    if size > JSON_BYTES:
-        raise OSError(f"it is longer than {JSON_BYTES:,} bytes")
-    return file.read(size)
 
 
 def read_packaged(path: Path) -> Any:

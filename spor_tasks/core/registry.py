@@ -157,19 +157,15 @@ def registry() -> Registry:
 def installed(*kinds: Kind) -> Iterator[Entry]:
     """Yield the entries of other packages: their entry points of the groups ``spor_tasks.KIND``."""
     for kind in kinds:
-        for point in _points(f"spor_tasks.{kind}"):
+        group = f"spor_tasks.{kind}"
+        try:
+            points = [*metadata.entry_points(group=group)]
+        except Exception:  # noqa: BLE001 - one damaged package hides all
+            points = []
+            for package in metadata.distributions():
+                try:
+                    points += package.entry_points.select(group=group)
+                except Exception as error:  # noqa: BLE001 - whatever its files hold
+                    _log.warning("%s", line(f"entry points of a package: {in_words(error)}"))
+        for point in points:
             yield Entry(kind, point.name, point.value, point.dist.name if point.dist else "unknown")
-
-
-def _points(group: str) -> Iterable[metadata.EntryPoint]:
-    """Return the entry points of a group, without those of packages that are damaged."""
-    try:
-        return metadata.entry_points(group=group)
-    except Exception:  # noqa: BLE001 - one damaged package hides all
-        points: list[metadata.EntryPoint] = []
-        for package in metadata.distributions():
-            try:
-                points += package.entry_points.select(group=group)
-            except Exception as error:  # noqa: BLE001 - whatever its files hold
-                _log.warning("%s", line(f"entry points of a package: {in_words(error)}"))
-        return points

@@ -13,12 +13,9 @@ class _Removed(msgspec.Struct, forbid_unknown_fields=True):
 
 
 @cache
-def _removed() -> dict[str, str]:
-    content = Path(__file__).with_suffix(".toml").read_bytes()
-    removed = msgspec.toml.decode(content, type=dict[str, tuple[_Removed, ...]])["removed"]
-    return {name: f"removed in {each.since}: {each.why}" for each in removed for name in each.names}
-
-
 def why_removed(name: str) -> str | None:
     """Return since when and why a task or tag is gone; None of any other name."""
-    return _removed().get(name)
+    content = Path(__file__).with_suffix(".toml").read_bytes()
+    removed = msgspec.toml.decode(content, type=dict[str, tuple[_Removed, ...]])["removed"]
+    whys = (f"removed in {each.since}: {each.why}" for each in removed if name in each.names)
+    return next(whys, None)

@@ -4,9 +4,9 @@ The requests need no file. Training texts are read when they are needed.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from spor_tasks.benchmarks.compmctg import splits
@@ -18,7 +18,7 @@ from spor_tasks.core.sample import Deferred, Sample, SetFacts, Sets
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.linearize import PREFIXES
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED as SPACES
-from spor_tasks.corpora.compmctg.spaces import Combination, Space, read_request
+from spor_tasks.corpora.compmctg.spaces import Space, read_request
 from spor_tasks.corpora.embedded import COMPMCTG_MINI, attributes
 
 MINI = COMPMCTG_MINI.name
@@ -100,21 +100,26 @@ def pair(facts: SetFacts, design: Design) -> Sets:
         )
     if facts.part is not None:
         under = under[number : number + 1]
-    unseen = [{*split.unseen} for split in under]
     marks = {
-        combination: "".join(str(int(combination in each)) for each in unseen)
+        combination: "".join(str(int(combination in split.unseen)) for split in under)
         for combination in design.space.combinations
     }
-    test = Deferred(lambda: _requests(design), None, partial(_marked, marks))
-    arms = {"train": _training_texts(design, under[0])} if len(under) == 1 else {}
-    return Sets(facts, arms, test)
 
+    def marked(request: Sample) -> Sample:
+        """Return a request that says whether it is unseen: a 0 or 1 for each of several splits."""
+        mark = marks[reader.combination_in(request)]
+        unseen = mark if len(mark) > 1 else mark == "1"
+        return replace(request, context={**request.context, "unseen": unseen})
 
-def _marked(marks: Mapping[Combination, str], request: Sample) -> Sample:
-    """Return a request that says whether it is unseen: with a 0 or 1 for each of several splits."""
-    mark = marks[reader.combination_in(request)]
-    unseen = mark if len(mark) > 1 else mark == "1"
-    return replace(request, context={**request.context, "unseen": unseen})
+    arms: dict[str, Sequence[Sample]] = {}
+    if len(under) == 1 and design.space.name == MINI:
+        arms["train"] = _of_seen(COMPMCTG_MINI.part("train"), under[0])
+    elif len(under) == 1:
+        path, sha256 = design.file("gen"), None
+        if path.is_file():
+            sha256 = sha256_of_text(json.dumps([sorted(under[0].unseen), sha256_of(path)]))
+        arms["train"] = Deferred(lambda: _read(path, design.space, under[0]), sha256)
+    return Sets(facts, arms, Deferred(lambda: _requests(design), None, marked))
 
 
 @cache
@@ -135,27 +140,18 @@ def _requests(design: Design) -> tuple[Sample, ...]:
     )
 
 
-def _training_texts(design: Design, split: Partition) -> Sequence[Sample]:
-    """Return the labelled texts of seen combinations, which are read when they are needed.
-
-    Raises:
-        CorpusError: when they are read, the file is missing or malformed, or has no text with a
-            value that seen combinations have.
-    """
-    if design.space.name == MINI:
-        return _of_seen(COMPMCTG_MINI.part("train"), split)
-    path, sha256 = design.file("gen"), None
-    if path.is_file():
-        sha256 = sha256_of_text(json.dumps([sorted(split.unseen), sha256_of(path)]))
-    return Deferred(lambda: _read(path, design.space, split), sha256)
-
-
 def _of_seen(samples: Iterable[Sample], split: Partition) -> tuple[Sample, ...]:
     combinations = {*split.seen}
     return tuple(sample for sample in samples if reader.combination_in(sample) in combinations)
 
 
 def _read(path: Path, space: Space, split: Partition) -> tuple[Sample, ...]:
+    """Return the labelled texts of seen combinations.
+
+    Raises:
+        CorpusError: the file is missing or malformed, or has no text with a value that seen
+            combinations have.
+    """
     texts = _of_seen(_texts(path, space), split)
     needed = dict.fromkeys(unit for each in split.seen for unit in reader.units_of(space, each))
     present = {unit for sample in texts for unit in sample.units}

@@ -52,16 +52,15 @@ LOGICNLG = LogicNLG()
 def _varied(samples: Iterable[Sample], variant: Variant) -> tuple[Sample, ...]:
     if variant == "published":
         return tuple(samples)
-    return tuple(_in_variant(sample, variant) for sample in samples)
-
-
-def _in_variant(sample: Sample, variant: Variant) -> Sample:
-    varied = in_variant(sample, variant)
-    contrast = sample.challenge
-    if variant != "coarse_to_fine" or not isinstance(contrast, Contrast):
-        return varied
-    text = f"{contrast.template} {SEPARATOR} {contrast.text}"
-    return replace(varied, challenge=Contrast(contrast.units, text, contrast.template))
+    varied = []
+    for sample in samples:
+        changed, contrast = in_variant(sample, variant), sample.challenge
+        if variant == "coarse_to_fine" and isinstance(contrast, Contrast):
+            text = f"{contrast.template} {SEPARATOR} {contrast.text}"
+            challenge = Contrast(contrast.units, text, contrast.template)
+            changed = replace(changed, challenge=challenge)
+        varied.append(changed)
+    return tuple(varied)
 
 
 def _under_one_prompt(sample: Sample) -> Sample:
