@@ -29,13 +29,13 @@ WHOLE: FilterList = ({"name": "none", "filter": [{"function": "take_first"}]},)
 """What scores outputs whole, as lm-eval does where a task has no filters."""
 
 
-for _name, _cut in filters.FILTERS.items():
+for _name, _filter in filters.FILTERS.items():
 
     @register_filter(f"{PREFIX}{_name}")
     class Cut(Filter):  # type: ignore[misc]
         """Applies the filter to each of the outputs for each request."""
 
-        cut = staticmethod(_cut)
+        cut = staticmethod(_filter.cut)
 
         def apply(self, resps: Iterable[Sequence[str]], docs: object) -> list[list[str]]:  # noqa: ARG002 - lm-eval's
             """Return what the filter leaves of the outputs for each request."""

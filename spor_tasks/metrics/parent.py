@@ -11,13 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
 from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.sample import AttributeValue, DataUnit, Sample, Triple
+from spor_tasks.core.sample import DataUnit, Sample, Triple
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text.normalize import display
 from spor_tasks.text.tokenize import tokens
@@ -166,8 +167,12 @@ class _PreparedSample(NamedTuple):
 def _prepare(
     table: tuple[DataUnit, ...], references: tuple[str, ...], max_order: int
 ) -> _PreparedSample:
-    # A value without a token is nothing that a text could mention.
-    values = tuple(value for unit in table if (value := _value(unit)))
+    # Predicates and attributes need no mention, nor has a value without a token any.
+    parts = (
+        (unit.subject, unit.object) if isinstance(unit, Triple) else (unit.value,) for unit in table
+    )
+    tokenized = (tuple(chain.from_iterable(map(_entity_tokens, each))) for each in parts)
+    values = tuple(value for value in tokenized if value)
     lexicon = frozenset(token for value in values for token in value)
     expected = [ngrams_of(tokens(reference), max_order, lexicon) for reference in references]
     return _PreparedSample(values, lexicon, expected)
@@ -206,15 +211,6 @@ def _numbered(ngrams: Sequence[str]) -> list[str]:
         number = counts[ngram] = counts.get(ngram, 0) + 1
         numbered.append(ngram if number == 1 else f"{ngram} {number}")
     return numbered
-
-
-def _value(unit: DataUnit) -> tuple[str, ...]:
-    """Return the tokens that a text should mention; predicate and attribute are not among them."""
-    match unit:
-        case Triple(subject, _, obj):
-            return _entity_tokens(subject) + _entity_tokens(obj)
-        case AttributeValue(_, value):
-            return _entity_tokens(value)
 
 
 @lru_cache(maxsize=_KNOWN_ENTITIES)

@@ -94,10 +94,18 @@ def slot_errors(sample: Sample, output: str) -> Iterator[Slot]:
             where=f"sample {sample.id}",
             remedy=f"Slot errors are counted for {' and '.join(_WAYS)}.",
         )
-    wanted = _values(sample)
+    known, name = _WAYS[sample.corpus], sample.about("name")
+    attributes = registry().get("corpus", sample.corpus).attributes
+    wanted: dict[str, dict[str, None]] = {}  # each value once; a list of known values is several
+    for unit in (*([AttributeValue("name", name)] if name else []), *sample.units):
+        attribute = attribute_of(unit[0], attributes, where=f"sample {sample.id}")
+        value = _spelled(sample.corpus, attribute, unit[-1])
+        listed = [_spelled(sample.corpus, attribute, each) for each in value.split(", ")]
+        is_list = known.get(attribute, {}).keys() >= {*listed}
+        wanted.setdefault(attribute, {}).update(dict.fromkeys(listed if is_list else [value]))
     text = folded(output)
-    for attribute in dict.fromkeys((*_WAYS[sample.corpus], *wanted)):
-        values = wanted.get(attribute, ())
+    for attribute in dict.fromkeys((*known, *wanted)):
+        values = tuple(wanted.get(attribute, ()))
         text, found = _read(text, _ways(sample.corpus, attribute, values), values)
         missing = [value for value in values if value not in found]
         others = sorted(found.keys() - {*values}, key=lambda value: (not found[value], value))
@@ -110,21 +118,6 @@ def folded(text: str) -> str:
     """Return a text as patterns see it: lower case, no accents, hyphens and colons as spaces."""
     parts = unicodedata.normalize("NFKD", text.translate(_PLAIN).lower())
     return " ".join("".join(char for char in parts if not unicodedata.combining(char)).split())
-
-
-def _values(sample: Sample) -> dict[str, tuple[str, ...]]:
-    """Return the values of each attribute, each once; a list of known values is several."""
-    name = sample.about("name")
-    named = [AttributeValue("name", name)] if name else []
-    values: dict[str, dict[str, None]] = {}
-    attributes = registry().get("corpus", sample.corpus).attributes
-    for unit in (*named, *sample.units):
-        attribute = attribute_of(unit[0], attributes, where=f"sample {sample.id}")
-        value = _spelled(sample.corpus, attribute, unit[-1])
-        listed = [_spelled(sample.corpus, attribute, each) for each in value.split(", ")]
-        is_list = _WAYS[sample.corpus].get(attribute, {}).keys() >= {*listed}
-        values.setdefault(attribute, {}).update(dict.fromkeys(listed if is_list else [value]))
-    return {attribute: (*each,) for attribute, each in values.items()}
 
 
 @lru_cache(maxsize=_KNOWN_VALUES)

@@ -22,7 +22,7 @@ from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo, Texts
 from spor_tasks.metrics.programs import linking, ranking
 from spor_tasks.metrics.programs.execute import verdict
 from spor_tasks.metrics.programs.search import search
-from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Limits
+from spor_tasks.metrics.programs.states import DEFAULT_LIMITS, Limits, Stop
 
 LEXICAL = "lexical"
 """Names the ranker, which compares words and needs no model."""
@@ -80,14 +80,20 @@ class SpAcc(Metric):
         Raises:
             CorpusError: the sample has no table.
         """
-        if not _is_readable(sample):
+        if not isinstance(sample.table, Table):
+            raise CorpusError(
+                "has no table that a program could be about",
+                where=f"sample {sample.id} of {sample.corpus}",
+                remedy="Score outputs for the corpus logicnlg.",
+            )
+        own = table_of(sample)
+        if not own.header or any(len(row) > len(own.header) for row in own.rows):
             no_verdict = dict.fromkeys(("sp_acc", "sp_found", "sp_cut"))
             return Judgement(no_verdict, no_verdict)
         is_short = len(output) <= _LONGEST and len(output.split()) <= _MOST_WORDS
         if not is_short or not has_words(output):
             nothing = dict.fromkeys(("sp_acc", "sp_found", "sp_cut"), 0.0)
             return Judgement(nothing, nothing)
-        own = table_of(sample)
         header, *rows = (tuple(map(str.lower, row)) for row in (own.header, *own.rows))
         table, linker = _linker(Table(header, tuple(rows)), sample.about("title") or "")
         linked = linker.link(output)
@@ -99,7 +105,7 @@ class SpAcc(Metric):
         values = {
             "sp_acc": 100.0 * any(program.value for program in best),
             "sp_found": 100.0 * bool(programs),
-            "sp_cut": 100.0 * stop.is_cut,
+            "sp_cut": 100.0 * (stop in {Stop.STATES, Stop.SECONDS}),
         }
         if programs:
             values["sp_acc_found"] = values["sp_acc"]
@@ -139,14 +145,3 @@ def is_true(program: str, table: Table) -> bool | None:
 def _linker(table: Table, title: str) -> tuple[TypedTable, linking.Linker]:
     columns = typed(table)
     return columns, linking.Linker(table, columns, title)
-
-
-def _is_readable(sample: Sample) -> bool:
-    if not isinstance(sample.table, Table):
-        raise CorpusError(
-            "has no table that a program could be about",
-            where=f"sample {sample.id} of {sample.corpus}",
-            remedy="Score outputs for the corpus logicnlg.",
-        )
-    table = table_of(sample)
-    return bool(table.header) and all(len(row) <= len(table.header) for row in table.rows)

@@ -173,9 +173,10 @@ def without_short(texts: Sequence[str], tables: Sequence[Hashable]) -> list[str]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter; called with a text, it returns what is left of it."""
+    """A filter."""
 
     cut: Callable[[str], str]
+    """Returns what is left of a text."""
     fixes: Callable[[str], bool] = lambda _: False
     """Whether a line, once it has ended, fixes where the part that is left begins."""
     is_one_line: bool = False
@@ -184,10 +185,6 @@ class Filter:
     """A second step over the texts of all samples, in order, and the tables that they are about."""
     version: int = 1
     """The version of a filter that has changed, which signatures state."""
-
-    def __call__(self, text: str) -> str:
-        """Return what the filter leaves of a text."""
-        return self.cut(text)
 
 
 FILTERS: Mapping[str, Filter] = {
@@ -214,7 +211,7 @@ def apply(names: Iterable[str], text: str) -> str:
         ConfigError: a name is not that of a filter.
     """
     for name in names:
-        text = find(name)(text)
+        text = find(name).cut(text)
     return text
 
 
@@ -251,5 +248,5 @@ def is_complete(names: Iterable[str], text: str) -> bool:
             return False
         if step.is_one_line:
             return True
-        text = step(text)
+        text = step.cut(text)
     return False

@@ -50,7 +50,7 @@ def scored(result, task):
 @pytest.mark.parametrize("name", sorted(FILTERS))
 def test_lm_eval_knows_every_filter(name):
     found = get_filter(f"spor_{name}")().apply([["a:\nb", "</think>c"], [""]], [])
-    assert found == [[FILTERS[name]("a:\nb"), FILTERS[name]("</think>c")], [""]]
+    assert found == [[FILTERS[name].cut("a:\nb"), FILTERS[name].cut("</think>c")], [""]]
 
 
 SHORT, LONG = ("first_line", "take_first"), (*UNTUNED, "take_first")

@@ -99,7 +99,7 @@ CHAINS = [chain for number in range(4) for chain in permutations(filters.FILTERS
 
 @given(st.sampled_from(sorted(filters.FILTERS)), PIECES)
 def test_a_filter_leaves_a_part_of_the_text(name, text):
-    assert filters.FILTERS[name](text) in text
+    assert filters.FILTERS[name].cut(text) in text
 
 
 @given(st.sampled_from(CHAINS), PIECES, PIECES)

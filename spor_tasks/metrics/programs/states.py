@@ -54,11 +54,6 @@ class Stop(Enum):
     STATES = "states"
     SECONDS = "seconds"
 
-    @property
-    def is_cut(self) -> bool:
-        """True if a limit ended it in the middle of a step."""
-        return self in {Stop.STATES, Stop.SECONDS}
-
 
 class Finished(NamedTuple):
     """A program, or a part of one, and its verdict."""
