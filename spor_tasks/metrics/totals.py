@@ -12,7 +12,6 @@ from statistics import variance
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-import scipy  # loads its parts when they are used
 from numpy.typing import NDArray
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -272,7 +271,9 @@ class GapOfSame(Totals):
 
     def joined(self, parts: Sequence[Numbers]) -> Numbers:
         """Return the statistics, in which each split has columns of its own."""
-        joined: Numbers = scipy.linalg.block_diag(*map(np.nan_to_num, parts))
+        from scipy.linalg import block_diag  # slow to import, and scores need none of it
+
+        joined: Numbers = block_diag(*map(np.nan_to_num, parts))
         joined[~np.concatenate([has_verdict(part) for part in parts])] = np.nan
         return joined
 
