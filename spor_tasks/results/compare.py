@@ -301,12 +301,20 @@ def _rows(
     """Yield the row of each score that the results have; without any, that of the main one."""
     first, n = results[0], max(result.n for result in results)
     spec = first.spec
+    asked, commands = first.asked, dict[str, str]()
+    for arm in spec.arms:  # what would give a result of it, tuned on or shown as the first is
+        if first.adapter or not spec.sets.in_context:
+            commands[arm] = f"python -m training train CONFIG data.arm={arm}"
+            continue
+        task = spec.task_name(arm)
+        if asked.shown_arm:
+            is_ours = asked.task == spec.task_name(asked.shown_arm, asked.decoding)
+            task = spec.task_name(arm, asked.decoding) if is_ours else asked.task
+        commands[arm] = "" if task in tasks else f"spor eval --tasks {task}"
     main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
-        cells = tuple(
-            _cell(arms[arm], metric, arm, _command(first, arm, tasks), logged) for arm in spec.arms
-        )
+        cells = tuple(_cell(arms[arm], metric, arm, commands[arm], logged) for arm in spec.arms)
         command = f"spor eval --tasks {spec.task}"
         as_is = _cell(arms[None], metric, "the model as it is", command, logged)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
@@ -349,21 +357,6 @@ def _difference(metric: str, cells: Sequence[Cell], n: int, logged: AllLogged) -
     elif (judged := difference.n or 0) < n:
         notes.append(f"on the {judged:,} of {n:,} samples that every run has a verdict on")
     return replace(difference, notes=(*difference.notes, *notes))
-
-
-def _command(example: Run, arm: str, tasks: Container[str]) -> str:
-    """Return what would give a result of an arm, tuned on or shown as the example is.
-
-    Empty if the arm's task with demonstrations is among the tasks.
-    """
-    spec = example.spec
-    if example.adapter or not spec.sets.in_context:
-        return f"python -m training train CONFIG data.arm={arm}"
-    asked, task = example.asked, spec.task_name(arm)
-    if asked.shown_arm:
-        is_ours = asked.task == spec.task_name(asked.shown_arm, asked.decoding)
-        task = spec.task_name(arm, asked.decoding) if is_ours else asked.task
-    return "" if task in tasks else f"spor eval --tasks {task}"
 
 
 def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) -> Cell:

@@ -505,10 +505,14 @@ def upgrade(facts: Any) -> Any:
             for first, second in declared.get("gaps", ()):
                 gap = Gap(score_of(str(first)), score_of(str(second)))
                 known[str(gap)] = gap
-        scores = {
-            key: _score(known.get(key, score_of(key)), each)
-            for key, each in declared["scores"].items()
-        }
+        scores = {}
+        for key, written in declared["scores"].items():  # the rest its metric says, if it is here
+            score, scores[key] = known.get(key, score_of(key)), written
+            name = (score.first if isinstance(score, Gap) else score).name
+            with suppress(ConfigError):
+                if isinstance(written, dict):
+                    asked = msgspec.to_builtins(ScoreFacts.of(score, _JUDGES.get(name)))
+                    scores[key] = asked | written
         found = re.search(r"\branker:([^|]+)", str(judges.get("sp")))
         ranker = {"sp": f"our programs of SP-Acc ranked by {found[1]}"} if found else {}
         sets = _sets(declared)
@@ -552,15 +556,3 @@ def upgraded_adapter(manifest: FileContent) -> FileContent:
     if "config" in flat:
         new["log"] = {"git_commit": None} | part(TrainingLog, device=device, weights=weights)
     return new
-
-
-def _score(score: Score | Gap, written: Any) -> Any:
-    """Return what an old declaration says of a score, and the rest by its metric, if it is here."""
-    if not isinstance(written, dict):
-        return written
-    try:
-        name = (score.first if isinstance(score, Gap) else score).name
-        asked = msgspec.to_builtins(ScoreFacts.of(score, _JUDGES.get(name)))
-    except ConfigError:
-        asked = {}
-    return asked | written

@@ -395,6 +395,16 @@ def _run(file: Path, key: str, content: FileContent, model: Model) -> Run:
     adapter = facts.adapter if facts.adapter and facts.adapter.arm else None
     if adapter and adapter.adapter_sha256 and adapter.seed is None:
         raise ResultError(f"configs.{key}.metadata.spor: an adapter without a seed")
+    training = {}
+    if adapter:
+        is_ours = adapter.arm_sha256 == facts.arms.get(str(adapter.arm))
+        training = {
+            **flat(adapter.settings or {}),
+            "pairs": str(adapter.pairs),
+            "violations": "; ".join(adapter.violations or ["none"]),
+            "base_sha256": str(adapter.base_model and adapter.base_model.sha256),
+            "training_set": "the task's" if is_ours else str(adapter.arm_sha256),
+        }
     asked = _asked(bare(key), spec, task.configs)
     date = content.get("date")
     stated = [name for name in _CHECKPOINT if getattr(model, name)]
@@ -410,7 +420,7 @@ def _run(file: Path, key: str, content: FileContent, model: Model) -> Run:
         scores=scores,
         n=counts.effective,
         signature=_signature(task, asked, model, content, is_tuned=adapter is not None),
-        training=_training(adapter, facts.arms) if adapter else {},
+        training=training,
         documents=counts.original,
         log=Log(
             stderrs=stderrs,
@@ -514,16 +524,4 @@ def _signature(
         "n": str(counts.effective),
         # Without a limit it has no effect.
         "limit_evenly": str(facts.test.limit_evenly and counts.effective < counts.original),
-    }
-
-
-def _training(adapter: Adapter, arms: Mapping[str, str]) -> dict[str, str]:
-    """Return how an adapter was trained, except for the seed and the arm."""
-    digests = adapter.arm_sha256, arms.get(str(adapter.arm))
-    return {
-        **flat(adapter.settings or {}),
-        "pairs": str(adapter.pairs),
-        "violations": "; ".join(adapter.violations or ["none"]),
-        "base_sha256": str(adapter.base_model and adapter.base_model.sha256),
-        "training_set": "the task's" if digests[0] == digests[1] else str(digests[0]),
     }
