@@ -4,6 +4,7 @@ Demonstrations carry the difference between the arms of an aspect, and all else 
 docs/decisions/demonstrations.md.
 """
 
+import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -147,7 +148,10 @@ class _Matched:
     """The rank of a shape by the second arm's cover; the lowest is the best."""
 
     def __call__(self, sample: Sample) -> _Arms | None:
-        """Return the demonstrations of both arms, or None where they cannot be matched."""
+        """Return the demonstrations of both arms, or None where they cannot be matched.
+
+        These are the drawn prompts whose copies are worth most nearly the same.
+        """
         keys = tuple(dict.fromkeys(sample.units))
         full = (1 << len(keys)) - 1
         blocks = [arm.pool.blocks(sample, keys) for arm in self.arms]
@@ -155,8 +159,22 @@ class _Matched:
         for avoided in (full, None) if shows_all else (None,):
             allowed = [[block for block in of_arm if block.mask != avoided] for of_arm in blocks]
             if plans := self._plans(allowed, full):
-                return _best_match(sample, plans, self.arms, blocks, keys)
-        return None
+                break
+        fillers = [arm.pool.fillers(sample, keys) for arm in self.arms]
+        rng, best, least = random.Random(sample.id), None, math.inf
+        for plan in plans:
+            both_arms = (
+                _candidates(sample, cover, of_arm, own_blocks, rng)
+                for cover, of_arm, own_blocks in zip(plan, fillers, blocks, strict=True)
+            )
+            for first, second in product(*both_arms):
+                gap = abs(first.worth - second.worth)
+                more, fewer = max(first.words, second.words), min(first.words, second.words)
+                if gap < least and more - fewer <= WORD_TOLERANCE * more:
+                    best, least = (first.samples, second.samples), gap
+            if least <= _CLOSE_ENOUGH:
+                break
+        return best
 
     def _plans(self, blocks: Sequence[Iterable[Block]], full: int) -> list[tuple[Cover, Cover]]:
         """Return covers of both arms of the shapes that they have in common, the best first."""
@@ -178,31 +196,6 @@ class _Matched:
             if len(plans) >= _MOST_SHAPES:
                 break
         return sorted(plans, key=lambda plan: self.rank(plan[1]))[:_MOST_SHAPES]
-
-
-def _best_match(
-    sample: Sample,
-    plans: Iterable[tuple[Cover, Cover]],
-    arms: Sequence[_Arm],
-    blocks: Sequence[Mapping[Block, int]],
-    keys: Sequence[Key],
-) -> _Arms | None:
-    """Return the drawn prompts of both arms whose copies are worth most nearly the same."""
-    rng = random.Random(sample.id)
-    best: tuple[float, _Arms] | None = None
-    for plan in plans:
-        both_arms = (
-            _candidates(sample, cover, arm.pool.fillers(sample, keys), arm_blocks, rng)
-            for cover, arm, arm_blocks in zip(plan, arms, blocks, strict=True)
-        )
-        for first, second in product(*both_arms):
-            more, fewer = max(first.words, second.words), min(first.words, second.words)
-            gap = abs(first.worth - second.worth)
-            if more - fewer <= WORD_TOLERANCE * more and (best is None or gap < best[0]):
-                best = gap, (first.samples, second.samples)
-        if best is not None and best[0] <= _CLOSE_ENOUGH:
-            break
-    return best and best[1]
 
 
 class _Candidate(NamedTuple):

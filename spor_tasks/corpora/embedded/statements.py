@@ -8,7 +8,7 @@ word of the table, or a number.
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -58,7 +58,12 @@ FORMS = tuple(Form(*row) for row in _rows)
 LOGICS = tuple(dict.fromkeys(form.logic for form in FORMS))
 """The kinds of logic."""
 
-_TOKENS = [(form, form.wording.replace("<op>", form.operator).split()) for form in FORMS]
+_PATTERNS = {
+    form: re.compile(
+        SLOT.sub(r"(?P<\1>\\S+)", re.escape(form.wording.replace("<op>", form.operator)))
+    )
+    for form in FORMS
+}
 _DIFFERENT = (("name", "other"), ("place", "rival"))
 
 
@@ -91,31 +96,17 @@ def parse(text: str, table: Table) -> ParsedStatement | None:
     """
     if not text.strip().endswith("."):
         return None
-    words = [*text.strip().removesuffix(".").casefold().split(), "."]
+    words = " ".join([*text.strip().removesuffix(".").casefold().split(), "."])
     slots = words_of(table)
-    for form, tokens in _TOKENS:
-        if slots and len(tokens) == len(words):
-            program = _program(form, tokens, words, slots)
-            if program is not None:
-                return ParsedStatement(form.logic, program)
-    return None
-
-
-def _program(
-    form: Form, tokens: Sequence[str], words: Sequence[str], slots: SlotWords
-) -> str | None:
-    """Return the program of the words in a form, or None if they do not fit it."""
-    values = {slot: word for slot in COLUMNS for word in slots[slot].values()}
-    for token, word in zip(tokens, words, strict=True):
-        slot = SLOT.fullmatch(token)
-        value = slots[slot[1]].get(word) if slot else token
-        if value is None or not (slot or token == word):
-            return None
-        if slot:
-            values[slot[1]] = value
-    # Some statements about one and the same thing would be true whatever the table says.
-    if any(
-        slot_a in values and values[slot_a] == values.get(slot_b) for slot_a, slot_b in _DIFFERENT
-    ):
+    for form, pattern in _PATTERNS.items() if slots else ():
+        if match := pattern.fullmatch(words):
+            values = {slot: slots[slot].get(word) for slot, word in match.groupdict().items()}
+            # Some statements about one and the same thing would be true whatever the table says.
+            is_empty = any(a in values and values[a] == values.get(b) for a, b in _DIFFERENT)
+            if not is_empty and None not in values.values():
+                logic, program = form.logic, form.program
+                break
+    else:
         return None
-    return SLOT.sub(lambda slot: values[slot[1]], form.program)
+    said = {**dict(zip(COLUMNS, table.header, strict=True)), **values}
+    return ParsedStatement(logic, SLOT.sub(lambda slot: str(said[slot[1]]), program))
