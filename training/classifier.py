@@ -204,15 +204,11 @@ def train(
             "data_sha256": digest(samples),
             "versions": versions(),
         }
-        yield _trained(out / aspect, labelled, values, facts, own)
+        yield _trained(out / aspect, labelled, facts, own)
 
 
 def _trained(
-    folder: Path,
-    labelled: _Labelled,
-    values: Sequence[str],
-    facts: JsonObject,
-    config: ClassifierConfig,
+    folder: Path, labelled: _Labelled, facts: JsonObject, config: ClassifierConfig
 ) -> Trained:
     try:
         manifest = read_manifest(folder)
@@ -227,7 +223,7 @@ def _trained(
             if held_out >= len(drawn):
                 raise CorpusError(f"has {len(drawn)} texts, too few to hold some out")
             train_part, dev = drawn[held_out:], drawn[:held_out]
-            model, tokenizer, accuracies = _fit(train_part, dev, values, config)
+            model, tokenizer, accuracies = _fit(train_part, dev, facts["values"], config)
         model.save_pretrained(place)
         tokenizer.save_pretrained(place)
         counts = {"texts": len(train_part), "dev_texts": len(dev)}

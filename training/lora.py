@@ -94,7 +94,7 @@ def train(
             if state := unfinished.load(discard_others=config.overwrite):
                 run.restore(state)
                 _log.info("continuing after step %d of %d", len(run.losses), len(steps))
-            resumed_from, show = len(run.losses), progress and team.is_main_process
+            start, show = len(run.losses), progress and team.is_main_process
             take_steps(run, objective, steps, judge, unfinished, progress=show)
         if folder:  # in the first process
             if judge:
@@ -102,14 +102,7 @@ def train(
             with running(base.model):
                 save_weights(model, base, config, folder)
             adapter = facts_of(
-                config,
-                data,
-                base,
-                run,
-                rows=rows,
-                steps=steps,
-                folder=folder,
-                resumed_from=resumed_from,
+                config, data, base, run, rows=rows, steps=steps, folder=folder, start=start
             )
             (folder / card.CARD).write_text(card.render_card(adapter), encoding="utf-8")
             # Its last file, with which it is finished.

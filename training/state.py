@@ -227,9 +227,12 @@ def facts_of(
     rows: Rows,
     steps: Sequence[Step],
     folder: Path,
-    resumed_from: int,
+    start: int,
 ) -> Adapter:
-    """Return the facts that are needed to trust and to repeat a run whose weights are saved."""
+    """Return the facts that are needed to trust and to repeat a run whose weights are saved.
+
+    It had taken ``start`` steps when it was last resumed, 0 of one that never was.
+    """
     optimization, pair, settings = config.optimization, data.pair, shared_settings(config)
     by_epoch = groupby(zip(run.losses, steps, strict=True), key=lambda entry: entry[1].epoch)
     device, name, peak = run.team.device, "cpu", None
@@ -274,7 +277,7 @@ def facts_of(
             losses=[statistics.fmean(loss for loss, _ in entries) for _, entries in by_epoch],
             pairs_too_long=rows.too_long,
             pairs_cut=None if optimization.cut == "none" else rows.cut,
-            resumed_from=resumed_from,
+            resumed_from=start,
             weights={name: names for name, names in weights.items() if names},
             counts=run.counts,
         ),

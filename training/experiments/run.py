@@ -118,14 +118,23 @@ def work(
     experiment: Experiment, chosen: Sequence[Cell], since: float, *, progress: bool = False
 ) -> None:
     """Do every cell that no other worker has."""
+    from transformers.utils import logging as transformers_logging  # seconds
+
     from spor_tasks.evaluation.run import Evaluator  # lm-eval, which takes seconds
 
-    how = experiment.evaluation
+    how, logger = experiment.evaluation, logging.getLogger("lm_eval")
     evaluator = Evaluator(cells.MODEL, batch_size=how.batch_size, device=how.device)
-    with _quiet():
-        for number, cell in enumerate(chosen, start=1):
-            _log.info("%d of %d: %s", number, len(chosen), cell.name)
-            cells.complete(cell, evaluator, since=since, progress=progress)
+    level = logger.level  # silenced is what libraries report when nothing is wrong
+    logger.setLevel(logging.ERROR)
+    transformers_logging.disable_progress_bar()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # peft and transformers deprecate each other
+            for number, cell in enumerate(chosen, start=1):
+                _log.info("%d of %d: %s", number, len(chosen), cell.name)
+                cells.complete(cell, evaluator, since=since, progress=progress)
+    finally:
+        logger.setLevel(level)
+        transformers_logging.enable_progress_bar()
 
 
 # --- Several workers -----------------------------------------------------------------------------
@@ -241,20 +250,3 @@ def _look(chosen: Sequence[Cell]) -> States:
 def _counted(states: States) -> str:
     counts = Counter(state.status for state in states.values())
     return ", ".join(f"{count} {status}" for status, count in counts.most_common())
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence what libraries report when nothing is wrong, except progress bars of our own."""
-    from transformers.utils import logging as transformers_logging  # seconds
-
-    logger = logging.getLogger("lm_eval")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    transformers_logging.disable_progress_bar()
-    try:
-        with warnings.catch_warnings(action="ignore"):  # peft and transformers deprecate each other
-            yield
-    finally:
-        logger.setLevel(level)
-        transformers_logging.enable_progress_bar()
