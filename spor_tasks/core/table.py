@@ -97,12 +97,12 @@ def from_json(content: object) -> Table | CellTable:
     return CellTable(tuple(rows), stored.highlighted)
 
 
-def parse_table(text: str, delimiter: str = "#") -> Table:
+def parse_table(text: str) -> Table:
     """Return the table in a text with a line for each row, without its empty lines.
 
-    A cell with the delimiter, a line break or a quotation mark at its start stands in quotation
+    A cell with a `#`, a line break or a quotation mark at its start stands in quotation
     marks. An empty text is a table without columns.
     """
-    rows = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    rows = csv.reader(StringIO(text, newline=""), delimiter="#")
     header, *body = (tuple(row) for row in rows if row) if text.strip() else [()]
     return Table(header, tuple(body))

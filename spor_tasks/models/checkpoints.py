@@ -253,9 +253,7 @@ def loading(name: str, remedy: str) -> Iterator[None]:
 
 
 @contextmanager
-def running(
-    model: object, remedy: str = "Use another model, or another version of transformers."
-) -> Iterator[None]:
+def running(model: object) -> Iterator[None]:
     """Turn any error of a model's own code in the block into one that names the model's class.
 
     Errors of the system, such as a full disk, pass.
@@ -270,7 +268,10 @@ def running(
     except BaseException as error:
         if isinstance(error, OSError) and error.errno:
             raise
-        raise ConfigError(f"{class_name(model)} raised {in_words(error)}", remedy=remedy) from error
+        raise ConfigError(
+            f"{class_name(model)} raised {in_words(error)}",
+            remedy="Use another model, or another version of transformers.",
+        ) from error
 
 
 def class_name(model: object) -> str:

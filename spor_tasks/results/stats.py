@@ -431,11 +431,7 @@ def randomization_p_values(
 
 
 def randomization_interval(
-    pair: tuple[Column, Column],
-    clusters: Clusters,
-    *,
-    seed: int = SEED,
-    resamples: int = RESAMPLES,
+    pair: tuple[Column, Column], clusters: Clusters
 ) -> tuple[float, float] | None:
     """Return the differences that approximate randomization does not reject at 5 %.
 
@@ -455,7 +451,7 @@ def randomization_interval(
     shares = np.bincount(clusters[scored], of_samples, count)
     both, slack = np.stack([effects, shares], axis=1), _slack((effects**2).sum()) / 2
     lower, higher = [], []
-    for signs in _exchanges(count, seed, resamples):
+    for signs in _exchanges(count, SEED, RESAMPLES):
         one = (1 + signs) / 2 @ both
         parts = np.stack([one, both.sum(axis=0) - one])
         moved = np.where(np.abs(parts[..., 0]) <= slack, 0, parts[..., 0])
@@ -463,7 +459,7 @@ def randomization_interval(
         of_part = moved / np.where(empty, 1, parts[..., 1])
         lower.append(np.where(empty, -np.inf, of_part).min(axis=0))
         higher.append(np.where(empty, np.inf, of_part).max(axis=0))
-    most = math.ceil((1 - CONFIDENCE) * (resamples + 1)) - 2  # of those beyond the end
+    most = math.ceil((1 - CONFIDENCE) * (RESAMPLES + 1)) - 2  # of those beyond the end
     low = float(np.partition(np.concatenate(lower), most)[most])
     high = -float(np.partition(-np.concatenate(higher), most)[most])
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None

@@ -130,7 +130,7 @@ def read_pairs(
     return tuple(samples)
 
 
-def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
+def read_challenge_inputs() -> tuple[Sample, ...]:
     """Return the samples of the blind challenge, which have no references.
 
     Raises:
@@ -139,7 +139,7 @@ def read_challenge_inputs(folder: Path | None = None) -> tuple[Sample, ...]:
     make = SampleMaker("logicnlg")
     return tuple(
         _sample(name, table, Statement("", columns, title, ""), (), make)
-        for name, table, rows in _by_table(_CHALLENGE_INPUTS, folder)
+        for name, table, rows in _by_table(_CHALLENGE_INPUTS, None)
         for _, columns, title, _ in rows
     )
 
