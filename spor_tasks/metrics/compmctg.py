@@ -13,7 +13,7 @@ from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.compmctg.linearize import prefix_of
 from spor_tasks.corpora.compmctg.spaces import PUBLISHED
 from spor_tasks.metrics.base import ScoreInfo
-from spor_tasks.metrics.groups import difference_of_halves, marks_of
+from spor_tasks.metrics.groups import marks_of
 from spor_tasks.metrics.totals import GAP_OF_SAME, RELATIVE_GAP, Answers, Value
 
 ASPECTS = tuple(dict.fromkeys(aspect for space in PUBLISHED for aspect in space.aspects))
@@ -75,7 +75,13 @@ def accuracy_values(
     values: dict[str, Value] = {f"{prefix}_acc": share}
     if marks := marks_of(sample):
         answers = {f"{each} {value}": 100.0 * right[each] for each, value in requested.items()}
-        values[f"{prefix}_gap"] = difference_of_halves(share, sample)
+        first, second = map(marks.count, "01")
+        values[f"{prefix}_gap"] = (
+            first and share * first,
+            first,
+            second and share * second,
+            second,
+        )
         values[f"{prefix}_gap_real"] = Answers(tuple(map(int, marks)), answers)
     for aspect, is_right in right.items():
         if aspect in aspects:

@@ -85,12 +85,6 @@ def marks_of(sample: Sample) -> str:
     return str(int(unseen)) if isinstance(unseen, bool) else str(unseen or "")
 
 
-def difference_of_halves(value: float, sample: Sample) -> Value:
-    """Return a sample's sum and count in the first of :data:`HALVES`, then in the second."""
-    first, second = map(marks_of(sample).count, "01")
-    return (value * first if first else 0, first, value * second if second else 0, second)
-
-
 def in_groups(
     sample: Sample, values: Mapping[str, Value], keys: Container[str]
 ) -> dict[str, Value]:

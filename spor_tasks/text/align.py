@@ -242,13 +242,27 @@ def tightest(choices: Sequence[Sequence[int]]) -> list[Placement]:
     mean enters squared only. They cannot bring two different integers together or past each other
     while n²(n + 5)m² < 2⁵⁴: entities of 40 tokens in texts of half a million, say. Beyond that this
     function defines the result: the exact smallest variance, its ties parted by doubles.
+
+    All placements that have the exact smallest variance are vertices of a convex hull.
+    Call S the sum of a placement's positions, Q that of their squares and μ = S/n its mean.
+    Two statements follow, since Σ(x − μ)² is least at the mean:
+
+    1. A placement of smallest variance is the only one to minimise Σ(x − μ)² = Q − 2μS + nμ².
+       Suppose another did as well. Then so would both their position-wise minimum and maximum:
+       each is a placement, increasing if they are, and the two sums add up to the same. One of
+       these has another mean, about which its squares sum to less: a smaller variance. Hence it is
+       a vertex of the lower convex hull of all points (S, Q).
+    2. A placement that minimises the sum for a larger μ is nowhere lower, or exchanging the
+       positions where it is would gain. So the vertices form a chain that rises position by
+       position, with at most one step per element of ``choices``.
     """
     if len(choices) <= 1:  # one position does not vary
         return [(position,) for options in choices for position in options]
     # As most often, there is nothing to choose.
     if len(choices) < _INCREASING_FROM and all(len(options) == 1 for options in choices):
         return [tuple(options[0] for options in choices)]
-    vertices = list(_hull(choices))
+    hull = _increasing_hull if len(choices) >= _INCREASING_FROM else _free_hull
+    vertices = list(hull(choices))
     tied = _all_least(vertices, map(_spread, vertices))
     if len(tied) <= 1 or len(choices) in _EXACT_DIVISORS:
         return tied
@@ -267,24 +281,6 @@ def _spread(placement: Placement) -> int:
     """Return n² times the exact variance of the n positions."""
     squares: int = sum(map(operator.mul, placement, placement))
     return len(placement) * squares - sum(placement) ** 2
-
-
-def _hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
-    """Yield, ascending, placements among which are all that have the exact smallest variance.
-
-    Call S the sum of a placement's positions, Q that of their squares and μ = S/n its mean.
-    Two statements follow, since Σ(x − μ)² is least at the mean:
-
-    1. A placement of smallest variance is the only one to minimise Σ(x − μ)² = Q − 2μS + nμ².
-       Suppose another did as well. Then so would both their position-wise minimum and maximum:
-       each is a placement, increasing if they are, and the two sums add up to the same. One of
-       these has another mean, about which its squares sum to less: a smaller variance. Hence it is
-       a vertex of the lower convex hull of all points (S, Q).
-    2. A placement that minimises the sum for a larger μ is nowhere lower, or exchanging the
-       positions where it is would gain. So the vertices form a chain that rises position by
-       position, with at most one step per element of ``choices``.
-    """
-    return _increasing_hull(choices) if len(choices) >= _INCREASING_FROM else _free_hull(choices)
 
 
 def _free_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
@@ -311,11 +307,18 @@ def _increasing_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
     The hull is divided where a placement lies lowest beneath a chord; each half has only the
     positions between its ends left to choose from.
     """
-    lowest, highest = _increasing_ends(choices)
-    if not lowest or not highest:
-        return
-    yield lowest
-    start, pending = lowest, [highest] if highest != lowest else []
+    lowest: list[int] = []
+    for options in choices:
+        index = bisect_right(options, lowest[-1]) if lowest else 0
+        if index == len(options):
+            return
+        lowest.append(options[index])
+    highest: list[int] = []
+    for options in reversed(choices):
+        index = bisect_left(options, highest[0]) if highest else len(options)
+        highest.insert(0, options[index - 1])
+    start, pending = tuple(lowest), [tuple(highest)] if highest != lowest else []
+    yield start
     while pending:
         below = _below_chord(choices, start, pending[-1])
         if below:
@@ -323,23 +326,6 @@ def _increasing_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
         else:
             start = pending.pop()
             yield start
-
-
-def _increasing_ends(
-    choices: Sequence[Sequence[int]],
-) -> tuple[Placement | None, Placement | None]:
-    """Return the placements that are lowest and highest at every position, if there are any."""
-    lowest: list[int] = []
-    for options in choices:
-        index = bisect_right(options, lowest[-1]) if lowest else 0
-        if index == len(options):
-            return None, None
-        lowest.append(options[index])
-    highest: list[int] = []
-    for options in reversed(choices):
-        index = bisect_left(options, highest[-1]) if highest else len(options)
-        highest.append(options[index - 1])
-    return tuple(lowest), tuple(reversed(highest))
 
 
 def _below_chord(

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -119,27 +119,21 @@ def _forms(cell: str) -> tuple[tuple[str, ...], Mapping[str, str]]:
     cell_words = words(all_tokens(cell))
     own = {word.lemma: word.text for word in cell_words if word.lemma != word.text}
     lemmas = [word.lemma for word in cell_words]
-    other_forms = dict(_other_forms(lemmas))
-    return (*lemmas, *other_forms), own | other_forms
-
-
-def _other_forms(lemmas: Sequence[str]) -> Iterator[tuple[str, str]]:
-    distinct = set(lemmas)
+    distinct, others = {*lemmas}, dict[str, str]()
     if ordinal := next((word for word in _ORDINALS if word in distinct), None):
-        yield _ORDINALS[ordinal], ordinal
-    for digit in map(str, range(1, 10)):
-        if f"0{digit}" in distinct:
-            yield digit, f"0{digit}"
+        others[_ORDINALS[ordinal]] = ordinal
+    others |= {digit: f"0{digit}" for digit in "123456789" if f"0{digit}" in distinct}
     if distinct & {"crowd", "attendance"}:
-        yield from (("people", "crowd"), ("audience", "crowd"))
+        others |= {"people": "crowd", "audience": "crowd"}
     for day in map(str, range(1, _LAST_DAY + 1) if distinct & MONTHS else ()):
         if day in distinct:
-            yield day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th"), day
+            others[day + {"1": "st", "2": "nd", "3": "rd"}.get(day[-1], "th")] = day
     for short, long in _LONG_MONTHS.items():
         if short in distinct:
-            yield long, short
+            others[long] = short
         if long in distinct:
-            yield short, long
+            others[short] = long
+    return (*lemmas, *others), own | others
 
 
 # --- Runs of words that a cell has ----------------------------------------------------------------
@@ -197,22 +191,18 @@ def _nearest(
     first = nearest[0]
     if least == 0:
         return first
-    score = _score(bare, parts, least, texts[first])
-    score += (len(at) == 1) + 2 * (first.row == ROW_OF_NAMES)
-    if score <= threshold:
-        return None
-    return CellPlace(_SEVERAL, first.column) if len(nearest) > 1 and first.row > 0 else first
-
-
-def _score(bare: str, parts: Sequence[str], lacks: int, cell: str) -> float:
-    """Return how much speaks for a link to a cell that has more words, or fewer."""
-    score = len(parts) - 4 * lacks / (len(parts) + lacks)
+    cell = texts[first]
+    score = len(parts) - 4 * least / (len(parts) + least)
     if not any(part.isdecimal() and len(part) <= _FEW_DIGITS for part in parts):
         ranks = [_RANKS.get(part) for part in parts]
         is_rare, is_very_rare = any(r is None or r > _VERY_COMMON for r in ranks), None in ranks
         score += (1 if is_rare else -1) + 3 * is_very_rare
-    score += (len(parts) > 1) + (len(parts) > lacks) + 2 * ("(" in cell and ")" in cell)
-    return score + 5 * any(part in MONTHS for part in parts) - 5 * (bare not in cell)
+    score += (len(parts) > 1) + (len(parts) > least) + 2 * ("(" in cell and ")" in cell)
+    score += 5 * any(part in MONTHS for part in parts) - 5 * (bare not in cell)
+    score += (len(at) == 1) + 2 * (first.row == ROW_OF_NAMES)
+    if score <= threshold:
+        return None
+    return CellPlace(_SEVERAL, first.column) if len(nearest) > 1 and first.row > 0 else first
 
 
 def _bare(text: str) -> str:
