@@ -15,7 +15,7 @@ from spor_tasks.aspects import (
 )
 from spor_tasks.aspects.arms import ARMS, lacking
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import CorpusSamples, Sample, Sets
+from spor_tasks.core.sample import CorpusSamples, Sample, Sets, with_known_units
 from spor_tasks.core.words import joined
 
 DEFAULT_PARTS = {"productivity": "n3", "order_invariance": "main"}
@@ -132,8 +132,7 @@ def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:
             remedy='Add "split": "test" to some rows and "split": "train" to all others. Only '
             "systematicity chooses its own test samples.",
         )
-    trained_units = {unit for sample in corpus.train for unit in sample.units}
-    testable = tuple(sample for sample in corpus.test if trained_units.issuperset(sample.units))
+    testable = with_known_units(corpus.test, corpus.train)
     if not testable:
         raise SplitError(
             "has no test sample all of whose units occur in training samples: "

@@ -23,13 +23,11 @@ def build(train: Sequence[Sample], test: Sequence[Sample], part: str, rng: rando
     Raises:
         SplitError: no test sample suits the part.
     """
-    match part:
-        case "main":
-            tested = shown_twice(test, rng)
-        case "cwio":
-            tested = with_an_order(replace(sample, challenge=None) for sample in test)
-        case _:
-            tested = tuple(replace(sample, challenge=None) for sample in test)
+    if part == "main":
+        tested = shown_twice(test, rng)
+    else:
+        several = with_an_order(test) if part == "cwio" else test
+        tested = tuple(replace(sample, challenge=None) for sample in several)
     tested_ids = {sample.id for sample in tested}
     untested = counted(
         "no two units differ"

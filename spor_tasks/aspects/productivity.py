@@ -18,7 +18,7 @@ import numpy as np
 from spor_tasks.aspects.arms import counted, lacking, strict_sets
 from spor_tasks.aspects.numbers import LIMIT, Ints, UnitNumbers, divergence
 from spor_tasks.core.errors import SplitError
-from spor_tasks.core.sample import Sample, Sets
+from spor_tasks.core.sample import Sample, Sets, with_known_units
 
 
 def threshold_of(part: str | None) -> int:
@@ -79,7 +79,7 @@ def build(
         if s.about("category") in categories and frozenset(s.units) not in given_away
     ]
     invisible = [sample for sample in pool if len(sample.units) <= n]
-    testable = _with_known_units(above, invisible)
+    testable = with_known_units(above, invisible)
     if not testable:
         most = max((len(sample.units) for sample in test), default=0)
         nearest = f"the largest of {len(test):,} has {most}"
@@ -92,7 +92,7 @@ def build(
         )
     numbers = UnitNumbers([sample.units for sample in pool])
     visible = [pool[index] for index in choose(numbers, testable, n, limit)]
-    tested = _with_known_units(testable, visible)
+    tested = with_known_units(testable, visible)
     if not tested or all(len(sample.units) <= n for sample in visible):
         raise SplitError(
             f"no training sample of more than {n} units fits into Visible: there are "
@@ -109,12 +109,6 @@ def build(
     return strict_sets(
         "productivity", invisible, visible, test=tested, part=f"n{n}", untested=untested
     )
-
-
-def _with_known_units(samples: Iterable[Sample], arm: Iterable[Sample]) -> list[Sample]:
-    """Return the samples all of whose units the arm shows."""
-    units = {unit for sample in arm for unit in sample.units}
-    return [sample for sample in samples if units.issuperset(sample.units)]
 
 
 _AFFINITY_SCALE = 2**40  # affinities are integers in this fraction of an occurrence

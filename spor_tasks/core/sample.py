@@ -208,6 +208,12 @@ def views(sample: Sample) -> Iterator[Sample]:
                 yield side
 
 
+def with_known_units(samples: Iterable[Sample], train: Iterable[Sample]) -> tuple[Sample, ...]:
+    """Return the samples all of whose units occur in training samples."""
+    trained = {unit for sample in train for unit in sample.units}
+    return tuple(sample for sample in samples if trained.issuperset(sample.units))
+
+
 def reordered(sample: Sample, order: Order) -> Sample:
     """Return the sample with its units in another order."""
     return replace(sample, units=tuple(sample.units[i] for i in order))

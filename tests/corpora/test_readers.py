@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import read_rows
-from spor_tasks.core.sample import AttributeValue, CorpusSamples, SampleMaker, Triple
+from spor_tasks.core.sample import (
+    AttributeValue,
+    CorpusSamples,
+    SampleMaker,
+    Triple,
+    with_known_units,
+)
 from spor_tasks.core.table import from_json
 from spor_tasks.corpora import jsonl, own
 from spor_tasks.corpora.compmctg import reader as compmctg
@@ -67,7 +73,7 @@ def test_only_samples_of_known_triples_are_tested():
     known = sample(crew, port)
     unknown = [sample(crew, ("Heron", *port[1:])), sample(("Gull", "home port", "Ålborg"))]
     unknown.append(sample(port, ("Crane", "crew", "5")))
-    assert webnlg.keep_known([*unknown, known], [sample(port, crew)]) == (known,)
+    assert with_known_units([*unknown, known], [sample(port, crew)]) == (known,)
 
 
 # --- E2E and ViGGO: meaning representations in CSV ------------------------------------------------
