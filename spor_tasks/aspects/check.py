@@ -58,8 +58,12 @@ def check(pair: Sets) -> CheckResult:
             return systematicity(pair)
         case "productivity":
             return productivity(pair, threshold_of(pair.facts.part))
-        case "order_invariance":
-            return _order_invariance(pair)
+        case "order_invariance":  # the flaw of released sets
+            missing = _distinct_units(pair.test) - _distinct_units(pair.arms["original"])
+            concerned = [sample for sample in pair.test if not missing.isdisjoint(sample.units)]
+            words = "units of the test set do not occur in training samples"
+            violations = _of_faults(missing, words, test=concerned)
+            return CheckResult({"missing_units": len(missing)}, tuple(violations))
         case "rule_learnability":
             return _rule_learnability(pair)
     raise SplitError(
@@ -91,7 +95,7 @@ def systematicity(pair: Sets, *, limit: float = LIMIT) -> CheckResult:
     given_away = [sample for sample in touched if revealed.issuperset(_pairs(sample))]
     missing = [atoms - of_arm.keys() for of_arm in occurrences]
     copies = _copies(pair)
-    balance = _Balance.of(occurrences, limit)
+    totals, divergence = [each.total() for each in occurrences], divergence_of_counts(*occurrences)
     counts: dict[str, Counted] = {
         "missing_atoms": tuple(len(units) for units in missing),
         "test_samples_shown": tuple(len(samples) for samples in copies.values()),
@@ -99,8 +103,8 @@ def systematicity(pair: Sets, *, limit: float = LIMIT) -> CheckResult:
         "atom_samples_with_pairs": len(leaking),
         "test_samples_touched": len(touched),
         "test_samples_given_away": len(given_away),
-        "occurrences": balance.totals,
-        "divergence": balance.divergence,
+        "occurrences": tuple(totals),
+        "divergence": divergence,
         "limit": limit,
         "pairs_in_combination": sum(
             two in test_pairs for sample in combination for two in _pairs(sample)
@@ -114,7 +118,9 @@ def systematicity(pair: Sets, *, limit: float = LIMIT) -> CheckResult:
         *_of_copies(copies),
         *_of_faults(revealed, "test pairs occur in Atom", atom=leaking, test=touched),
         *_of_faults(given_away, "test samples have every pair in Atom", test=given_away),
-        *balance.violations("atoms occur {} times in Atom but {} times in Combination"),
+        *_of_balance(
+            "atoms occur {} times in Atom but {} times in Combination", totals, divergence, limit
+        ),
     ]
     return CheckResult(counts, tuple(violations), warnings_of(pair))
 
@@ -181,7 +187,7 @@ def productivity(pair: Sets, threshold: int, *, limit: float = LIMIT) -> CheckRe
     foreign = [s for s in visible if len(s.units) <= n and s.id not in ids]
     missing = [_distinct_units(test) - of_arm.keys() for of_arm in occurrences]
     copies = _copies(pair)
-    balance = _Balance.of(occurrences, limit)
+    totals, divergence = [each.total() for each in occurrences], divergence_of_counts(*occurrences)
     counts: dict[str, Counted] = {
         "threshold": n,
         "short_in_test": len(short),
@@ -189,8 +195,8 @@ def productivity(pair: Sets, threshold: int, *, limit: float = LIMIT) -> CheckRe
         "missing_units": tuple(len(units) for units in missing),
         "test_samples_shown": tuple(len(samples) for samples in copies.values()),
         "short_not_in_invisible": len(foreign),
-        "units": balance.totals,
-        "divergence": balance.divergence,
+        "units": tuple(totals),
+        "divergence": divergence,
         "limit": limit,
         "long_in_visible": len(long),
         "units_in_long": sum(len(sample.units) for sample in long),
@@ -202,21 +208,11 @@ def productivity(pair: Sets, threshold: int, *, limit: float = LIMIT) -> CheckRe
         *_of_missing(pair, missing, "units of the test set"),
         *_of_copies(copies),
         *_of_faults(foreign, "short samples of Visible are not in Invisible", visible=foreign),
-        *balance.violations("Invisible has {} units but Visible {}"),
+        *_of_balance("Invisible has {} units but Visible {}", totals, divergence, limit),
     ]
     if not long:
         violations.append(Violation.of(f"no sample of Visible has more than {n} units"))
     return CheckResult(counts, tuple(violations))
-
-
-def _order_invariance(pair: Sets) -> CheckResult:
-    """Count the units of the test set that no training sample has, the flaw of released sets."""
-    test = pair.test
-    missing = _distinct_units(test) - _distinct_units(pair.arms["original"])
-    concerned = [sample for sample in test if not missing.isdisjoint(sample.units)]
-    words = "units of the test set do not occur in training samples"
-    violations = _of_faults(missing, words, test=concerned)
-    return CheckResult({"missing_units": len(missing)}, tuple(violations))
 
 
 def _rule_learnability(pair: Sets) -> CheckResult:
@@ -266,10 +262,8 @@ def _of_faults(faults: Sized, words: str, **samples: Sequence[Sample]) -> Iterat
 def _of_missing(pair: Sets, missing: Iterable[set[DataUnit]], words: str) -> Iterator[Violation]:
     """Yield a violation for each arm that lacks units of the test set."""
     for arm, units in zip(pair.arms, missing, strict=True):
-        if units:
-            concerned = [s for s in pair.test if not units.isdisjoint(s.units)]
-            fault = f"{len(units)} {words} do not occur in {arm.capitalize()}"
-            yield Violation.of(fault, test=concerned)
+        concerned = [s for s in pair.test if not units.isdisjoint(s.units)]
+        yield from _of_faults(units, f"{words} do not occur in {arm.capitalize()}", test=concerned)
 
 
 def _copies(pair: Sets) -> dict[str, list[Sample]]:
@@ -282,27 +276,15 @@ def _copies(pair: Sets) -> dict[str, list[Sample]]:
 
 
 def _of_copies(copies: Mapping[str, list[Sample]]) -> Iterator[Violation]:
-    if number := sum(len(samples) for samples in copies.values()):
-        words = f"{number} training samples have exactly the units of a test sample"
-        yield Violation.of(words, **copies)
+    words = "training samples have exactly the units of a test sample"
+    return _of_faults([*chain(*copies.values())], words, **copies)
 
 
-class _Balance(NamedTuple):
-    """The units of each arm, which must be as many, and how far their distributions differ."""
-
-    totals: tuple[int, ...]
-    divergence: float
-    limit: float
-
-    @classmethod
-    def of(cls, arms: Sequence[Counter[DataUnit]], limit: float) -> "_Balance":
-        return cls(tuple(of_arm.total() for of_arm in arms), divergence_of_counts(*arms), limit)
-
-    def violations(self, words: str) -> Iterator[Violation]:
-        """Yield the requirements that do not hold; ``words`` say that the totals differ."""
-        if len(set(self.totals)) > 1:
-            yield Violation.of(words.format(*self.totals))
-        if not self.divergence <= self.limit:
-            yield Violation.of(
-                f"the divergence of the arms is {self.divergence:.4f}, more than {self.limit}"
-            )
+def _of_balance(
+    words: str, totals: Sequence[int], divergence: float, limit: float
+) -> Iterator[Violation]:
+    """Yield what makes arms unlike; ``words`` say that they have other numbers of units."""
+    if len(set(totals)) > 1:
+        yield Violation.of(words.format(*totals))
+    if not divergence <= limit:
+        yield Violation.of(f"the divergence of the arms is {divergence:.4f}, more than {limit}")
