@@ -76,12 +76,8 @@ def accuracy_values(
     if marks := marks_of(sample):
         answers = {f"{each} {value}": 100.0 * right[each] for each, value in requested.items()}
         first, second = map(marks.count, "01")
-        values[f"{prefix}_gap"] = (
-            first and share * first,
-            first,
-            second and share * second,
-            second,
-        )
+        sums = [share * count if count else 0 for count in (first, second)]
+        values[f"{prefix}_gap"] = (sums[0], first, sums[1], second)
         values[f"{prefix}_gap_real"] = Answers(tuple(map(int, marks)), answers)
     for aspect, is_right in right.items():
         if aspect in aspects:

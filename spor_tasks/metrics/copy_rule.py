@@ -12,11 +12,10 @@ from spor_tasks.core.sample import Hidden, Sample, challenge_of
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.text.normalize import find_whole
 
-_WRITTEN_ORDINALS = "1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th"
 _ORDINALS = {
     f"entity {number}": f"{ordinal} entity"
     for number, ordinal in enumerate(
-        ["1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"], start=1
+        ("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th"), start=1
     )
 }
 _SPACES = re.compile("  +")
@@ -61,15 +60,10 @@ class CopyRule(Metric):
     """
 
     scores = (
-        *(
-            ScoreInfo(
-                name,
-                f"({a:d}, {b:d})",
-                higher_is_better=name == "copy_rule",
-                own_title=f"Copy rule ({a:d}, {b:d})",
-            )
-            for name, (a, b) in _CASES.items()
-        ),
+        ScoreInfo("copy_rule_00", "(0, 0)", higher_is_better=False, own_title="Copy rule (0, 0)"),
+        ScoreInfo("copy_rule_01", "(0, 1)", higher_is_better=False, own_title="Copy rule (0, 1)"),
+        ScoreInfo("copy_rule", "(1, 0)", own_title="Copy rule (1, 0)"),
+        ScoreInfo("copy_rule_11", "(1, 1)", higher_is_better=False, own_title="Copy rule (1, 1)"),
         ScoreInfo(
             "copy_rule_whole_word",
             "(1, 0), whole words",

@@ -154,6 +154,17 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
     assert comparison.value == pytest.approx(0.5)
 
 
+def test_a_score_of_some_outputs_is_compared_where_both_systems_have_it(write):
+    table = {"header": ["city", "people"], "rows": [["rome", "9"], ["bern", "5"]]}
+    row = {"data": [["city", "0"]], "texts": ["a"], "context": {"table": table}}
+    rome, rain = ({**row, "output": text} for text in ("rome has the most people", "it rains"))
+    for ours, theirs, both in (([rome, rome], [rome, rain], 1), ([rome, rain], [rain, rome], 0)):
+        files = write(*ours, name="ours"), write(*theirs, name="theirs")
+        found = score(files[0], "sp_acc", "logicnlg", against=files[1]).comparisons
+        assert found["sp_acc"].n == 2
+        assert (found["sp_acc_found"].n if found["sp_acc_found"] else 0) == both
+
+
 @pytest.mark.parametrize(
     ("theirs", "fault", "line"),
     [
