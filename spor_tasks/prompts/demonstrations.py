@@ -82,7 +82,7 @@ def choose(pair: Sets, most: int) -> tuple[Prompted, ...]:
     demonstrate = _RULES.get(pair.facts.aspect, _without_aspects)(pair, most)
     samples = tqdm(pair.test, "choosing demonstrations", delay=_SECONDS, mininterval=_SECONDS)
     choices = ((sample, demonstrate(sample)) for sample in samples)
-    prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms)
+    prompted = tuple(Prompted(sample, arms) for sample, arms in choices if arms and all(arms))
     if not prompted:
         raise SplitError(
             f"no test sample is covered by {most} demonstrations in each arm",
@@ -94,6 +94,7 @@ def choose(pair: Sets, most: int) -> tuple[Prompted, ...]:
 
 _Arms: TypeAlias = tuple[Demonstrations, ...]
 _Demonstrate: TypeAlias = Callable[[Sample], _Arms | None]
+"""Returns what each arm shows before a sample; an arm that cannot cover it shows nothing."""
 
 
 # --- Two arms, matched ----------------------------------------------------------------------------
@@ -243,9 +244,9 @@ def _order_invariance(pair: Sets, most: int) -> _Demonstrate:
     of_first_reference = {sample.id: matches[0] for sample, matches in with_matches(pair)}
     pool = Pool(with_an_order(pair.arms["original"]))
 
-    def demonstrate(sample: Sample) -> _Arms | None:
+    def demonstrate(sample: Sample) -> _Arms:
         shown = _fewest(sample, tuple(dict.fromkeys(sample.units)), pool, most)
-        return (shown, tuple(of_first_reference[each.id] for each in shown)) if shown else None
+        return shown, tuple(of_first_reference[each.id] for each in shown)
 
     return demonstrate
 
@@ -271,19 +272,10 @@ def _fewest(sample: Sample, keys: Sequence[Key], pool: Pool, most: int) -> Demon
 # --- Each arm apart -------------------------------------------------------------------------------
 
 
-def _each_arm(choices: Sequence[Callable[[Sample], Demonstrations]]) -> _Demonstrate:
-    """Return the rule of arms that choose apart; a sample needs demonstrations of each."""
-
-    def demonstrate(sample: Sample) -> _Arms | None:
-        arms = tuple(choose_of_arm(sample) for choose_of_arm in choices)
-        return arms if all(arms) else None
-
-    return demonstrate
-
-
 def _without_aspects(pair: Sets, most: int) -> _Demonstrate:
     rule = similar_tables if pair.test[0].table else same_or_other_combinations
-    return _each_arm([rule(arm, samples, most) for arm, samples in pair.arms.items()])
+    choices = [rule(arm, samples, most) for arm, samples in pair.arms.items()]
+    return lambda sample: tuple(choose_of_arm(sample) for choose_of_arm in choices)
 
 
 def _rule_learnability(pair: Sets, most: int) -> _Demonstrate:
@@ -292,11 +284,8 @@ def _rule_learnability(pair: Sets, most: int) -> _Demonstrate:
             return (tuple(display(part) for part in unit),)
         return (unit, unit.attribute)
 
-    def choice(samples: Sequence[Sample]) -> Callable[[Sample], Demonstrations]:
-        pool = Pool(samples, shows)
-        return lambda sample: _fewest(sample, _unhidden(sample), pool, most)
-
-    return _each_arm(list(map(choice, pair.arms.values())))
+    pools = [Pool(samples, shows) for samples in pair.arms.values()]
+    return lambda sample: tuple(_fewest(sample, _unhidden(sample), pool, most) for pool in pools)
 
 
 def _unhidden(sample: Sample) -> tuple[Key, ...]:
