@@ -11,6 +11,7 @@ from spor_tasks.results import runs
 from spor_tasks.results.samples import find
 from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert, save_gpt2
+from tests.support.rows import write_rows
 
 CAFE = [["food", "Basque"], ["area", "quayside"]]
 ROW = {"name": "The Gull", "data": CAFE, "output": "Basque food by the quayside."}
@@ -18,13 +19,8 @@ UNSAID = {**ROW, "output": "Nothing of it."}
 CWIO = "--metric cwio --corpus e2e"
 
 
-def write(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
-
-
 def test_scores_stand_in_a_table_over_their_signature(tmp_path, spor):
-    printed = spor(f"score {write(tmp_path / 'outputs', ROW, UNSAID)} {CWIO}")
+    printed = spor(f"score {write_rows(tmp_path / 'outputs', ROW, UNSAID)} {CWIO}")
     head, *rows, blank, signature = printed.splitlines()
     assert head.split() == ["score", "value", "n", "unscored"]
     assert [row.split() for row in rows] == [
@@ -38,7 +34,7 @@ def test_scores_stand_in_a_table_over_their_signature(tmp_path, spor):
 
 def test_intervals_and_paired_tests_are_printed(tmp_path, spor):
     file, other = (
-        write(tmp_path / name, row, {**row, "data": [CAFE[0], ["near", "quayside"]]})
+        write_rows(tmp_path / name, row, {**row, "data": [CAFE[0], ["near", "quayside"]]})
         for name, row in (("ours", ROW), ("theirs", UNSAID))
     )
     printed = spor(f"score {file} {CWIO} --interval --compare {other}")
@@ -55,7 +51,7 @@ def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_cluste
     foods = ("Basque", "Thai", "French")
     rows = [{**ROW, "data": [["food", food], CAFE[1]]} for food in foods]
     all_, none, half = (
-        write(
+        write_rows(
             tmp_path / name,
             *(
                 {**row, "output": output}
@@ -83,7 +79,7 @@ def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_cluste
 
 
 def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
-    file = write(tmp_path / "outputs", UNSAID)
+    file = write_rows(tmp_path / "outputs", UNSAID)
     printed = spor(f"score {file} {CWIO} --json --interval --compare {file}")
     result = json.loads(printed, parse_constant=pytest.fail)
     assert (result["metric"], result["corpus"], result["samples"]) == ("cwio", "e2e", 1)
@@ -97,7 +93,7 @@ def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
 
 def test_filters_cut_before_scoring(tmp_path, spor):
     output = "<think>\nOf what?</think>\nIt is:\nBasque food.\nBy the quayside."
-    file = write(tmp_path / "outputs", {**ROW, "output": output})
+    file = write_rows(tmp_path / "outputs", {**ROW, "output": output})
     chain = "strip_reasoning,strip_preamble,first_line"
     for option, coverage, signed in (
         ("", 0, ""),
@@ -132,14 +128,14 @@ def test_samples_of_lm_eval_are_scored_as_they_were(tmp_path, spor):
     )
     row = json.loads(file.read_text().partition("\n")[0])
     row["resps"][0][0] = "Nothing.\n" + row["filtered_resps"][0]
-    cut = write(tmp_path / "cut", row, {**row, "filter": "other"})
+    cut = write_rows(tmp_path / "cut", row, {**row, "filter": "other"})
     values = [
         json.loads(spor(f"score {cut} {options} {option}"))["scores"][0]["value"]
         for option in ("", "--filter=none", "--filter=first_line")
     ]
     assert values[0] > values[1] > values[2] == 0
     assert "is not a sample of our tasks" in spor(
-        f"score {write(tmp_path / 'x', {**row, 'doc': {}})} {options}", ends=2
+        f"score {write_rows(tmp_path / 'x', {**row, 'doc': {}})} {options}", ends=2
     )
 
 
@@ -165,7 +161,7 @@ MCTG = "--metric compmctg --corpus yelp"
 @pytest.fixture
 def labelled(tmp_path):
     rows = [{"text": text, **VALUES, "unseen": bool(i)} for i, text in enumerate(TEXTS)]
-    return write(tmp_path / "labelled.jsonl", *rows)
+    return write_rows(tmp_path / "labelled.jsonl", *rows)
 
 
 def test_accuracy_dist_and_perplexity_stand_together(labelled, tmp_path, spor):
@@ -185,7 +181,7 @@ def test_accuracy_dist_and_perplexity_stand_together(labelled, tmp_path, spor):
 
 
 def test_without_classifiers_accuracy_is_missing(labelled, capsys):
-    assert cli.main(["score", labelled, *MCTG.split(), "--device", "cpu"]) == 0
+    assert cli.main(["score", str(labelled), *MCTG.split(), "--device", "cpu"]) == 0
     printed = capsys.readouterr()
     assert "--classifiers" in printed.err
     assert "dist_3" in printed.out

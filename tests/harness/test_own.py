@@ -33,9 +33,10 @@ def metadata(corpus, task):
     return yaml.safe_load(text)["metadata"]
 
 
-def evaluated(corpus, task, model):
+def evaluated(corpus, task, model, **metadata):
     """Return the scores of a model, and its result as it is read from a file."""
-    manager = TaskManager(include_path=corpus.with_name("tasks"), include_defaults=False)
+    place = corpus.with_name("tasks")
+    manager = TaskManager(include_path=place, include_defaults=False, metadata=metadata)
     result = evaluate(model, task, manager=manager)
     file = corpus.with_name("results_1.json")
     file.write_text(json.dumps({**result, "samples": {}}, default=str))
@@ -172,13 +173,8 @@ GERMAN = "Schreibe einen kurzen Text über: {{alles}}, und nichts sonst."
 
 def asked(cafes, task, **metadata):
     """Return what a model reads, and the signature of the result."""
-    place = cafes.with_name("tasks")
-    manager = TaskManager(include_path=place, include_defaults=False, metadata=metadata)
     model = ScriptedLM(lambda _: "Gull.")
-    result = evaluate(model, task, manager=manager)
-    file = cafes.with_name("results_1.json")
-    file.write_text(json.dumps({**result, "samples": {}}, default=str))
-    (found,) = runs.read(file)
+    _, found = evaluated(cafes, task, model, **metadata)
     return [request.args[0] for request in model.requests], found.signature
 
 
