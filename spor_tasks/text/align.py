@@ -315,8 +315,9 @@ def _increasing_hull(choices: Sequence[Sequence[int]]) -> Iterator[Placement]:
         lowest.append(options[index])
     highest: list[int] = []
     for options in reversed(choices):
-        index = bisect_left(options, highest[0]) if highest else len(options)
-        highest.insert(0, options[index - 1])
+        index = bisect_left(options, highest[-1]) if highest else len(options)
+        highest.append(options[index - 1])
+    highest.reverse()
     start, pending = tuple(lowest), [tuple(highest)] if highest != lowest else []
     yield start
     while pending:
