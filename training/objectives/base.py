@@ -4,6 +4,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
@@ -106,9 +107,7 @@ def backpropagate(
         return loss.detach()
 
     total = torch.zeros((), device=model.device)
+    add = partial(run.graphs.add_gradient, add_gradient) if run.graphs else add_gradient
     for batch, divisor in zip(batches, divisors, strict=True):
-        if run.graphs:
-            total += run.graphs.add_gradient(add_gradient, batch, divisor)
-        else:
-            total += add_gradient(batch, divisor)
+        total += add(batch, divisor)
     return total
