@@ -146,7 +146,8 @@ def by_arm(
     ``part`` is the header of the parts, and ``more`` are further columns by their headers. A column
     in which nothing would stand is left out.
     """
-    metrics, arms = rows[0].spec.reported, rows[0].spec.arms
+    arms = rows[0].spec.arms
+    metrics = [*dict.fromkeys(name for row in rows for name in row.spec.reported)]
     ordered = sorted(
         (row for row in rows if row.kind != "floor"),
         key=lambda row: (row.spec.sets.part or "", metrics.index(row.metric)),

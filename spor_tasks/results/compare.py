@@ -21,7 +21,14 @@ from spor_tasks.results.rows import Cell, Comparison, Differs, Size
 from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.samples import Record
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
-from spor_tasks.results.systems import Agreed, apart, merged_facts, separations, systems_of
+from spor_tasks.results.systems import (
+    Agreed,
+    apart,
+    declared_apart,
+    merged_facts,
+    separations,
+    systems_of,
+)
 
 MARKS = (("‡", 0.01), ("†", 0.05))
 """The paper's marks of significance, each with the p below which it is printed."""
@@ -221,7 +228,7 @@ def comparisons(
     Raises:
         ConfigError: ``merge_by`` names a fact that no result has, or in which a row must agree.
     """
-    results, logged = tuple(results), resampled(logged)
+    results, logged = declared_apart(results), resampled(logged)
     merged = merged_facts(results, merge_by)
     tasks = {result.task for result in results}
     problems: list[Problem] = []

@@ -5,6 +5,7 @@ A system is a model that was trained and evaluated in one way, with runs of each
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.results.rows import PROMPT_FACTS, Differs, prompt_in_words
@@ -15,9 +16,10 @@ _MOST_FACTS = 6  # in the name of a row; the problems name all facts in which ro
 _NOT_STATED = "not stated"
 _LEFT_OUT = {"method": "lora", "objective": "likelihood"}  # of recipes, where it is so
 _OF_OBJECTIVE = "objective_settings."
+_BETTER = {True: "more", False: "less", None: "neither"}
 
 # Results that differ in one of these cannot be merged into one row.
-_IDENTITY = frozenset({"task", "version", "test_sha256", "n"})
+_IDENTITY = frozenset({"task", "version", "test_sha256", "n", "scores"})
 
 Agreed = tuple[tuple[str, str], ...]
 """Sorted facts in which the results of a row agree."""
@@ -41,6 +43,28 @@ def merged_facts(results: Sequence[Run], merge_by: Iterable[str]) -> frozenset[s
             remedy=f"Name some of {', '.join(sorted(mergeable))}.",
         )
     return requested
+
+
+def declared_apart(results: Iterable[Run]) -> list[Run]:
+    """Return the results; those of a task whose scores are declared differently state it as a fact.
+
+    So a damaged declaration hides no other result.
+    """
+    by_task: dict[str, list[tuple[Run, str]]] = defaultdict(list)
+    for result in results:
+        scores = {name: result.spec.scores[name] for name in result.spec.reported}
+        words = [
+            f"{name} in [{each.low:g}, {each.high:g}], {_BETTER[each.higher_is_better]} is better"
+            for name, each in scores.items()
+        ]
+        by_task[result.comparison].append((result, "; ".join(words)))
+    return [
+        replace(result, signature={**result.signature, "scores": words})
+        if any(words != other for _, other in same)
+        else result
+        for same in by_task.values()
+        for result, words in same
+    ]
 
 
 def systems_of(group: Sequence[Run], merged: frozenset[str]) -> list[list[Run]]:

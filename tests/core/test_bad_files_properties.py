@@ -4,6 +4,7 @@ import json
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,25 @@ def test_a_faulty_result_and_faulty_samples_hide_no_others(files):
         json.loads(files[0])
     except ValueError:
         assert "unreadable" in {problem.kind for problem in found.problems}
+
+
+SCORES = ("configs", TASK, "metadata", "spor", "declared", "scores", "parent")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ((*SCORES, "higher_is_better"), None),
+        ((*SCORES, "range"), [-1, 1000]),
+        ((*SCORES[:-2], "reported"), ["chrf"]),
+    ],
+)
+def test_a_score_that_is_declared_otherwise_stands_apart(path, value):
+    bad = changed(RESULT, path, value)
+    found = report_of(json.dumps(bad).encode(), json.dumps(ROW).encode())
+    (apart,) = (problem for problem in found.problems if problem.kind == "incomparable")
+    assert "they differ in scores: " in apart.what
+    assert "parent in [0, 100], more is better" in apart.what
 
 
 @settings(max_examples=25 * SOAK)
