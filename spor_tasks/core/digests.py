@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spor_tasks.core.codec import to_row
 from spor_tasks.core.files import encode_row, open_file
-from spor_tasks.core.sample import Deferred, Sample
+from spor_tasks.core.sample import InFile, Sample
 
 
 def digest(samples: Iterable[Sample]) -> str:
@@ -15,7 +15,7 @@ def digest(samples: Iterable[Sample]) -> str:
 
     For a split read from a published file this is the SHA-256 of the file.
     """
-    if isinstance(samples, Deferred) and samples.sha256:
+    if isinstance(samples, InFile) and samples.sha256:
         return samples.sha256
     sha = hashlib.sha256()
     for sample in samples:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypedDict, TypeVar, runtime_checkable
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.table import CellTable, Table
@@ -254,6 +254,15 @@ class CorpusSamples:
             for sample in samples
         ]
         return hashlib.sha256(json.dumps([self.name, rows]).encode()).hexdigest()
+
+
+@runtime_checkable
+class InFile(Protocol):
+    """Samples that know the digest of their file."""
+
+    @property
+    def sha256(self) -> str | None:
+        """It (:mod:`spor_tasks.core.digests`); None if the file is not here."""
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import set_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
-from spor_tasks.core.sample import Deferred, Sample, Sets
+from spor_tasks.core.sample import InFile, Sample, Sets
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import own
 from spor_tasks.harness.task_files import TaskSets
@@ -182,7 +182,7 @@ def check_names(names: Iterable[str], *, are_ours: bool) -> None:
 
 def arm_digest(samples: Sequence[Sample]) -> str | None:
     """Return the digest of an arm, None if it is in a file that is not here."""
-    is_absent = isinstance(samples, Deferred) and samples.sha256 is None
+    is_absent = isinstance(samples, InFile) and samples.sha256 is None
     return None if is_absent else set_digest(samples)
 
 
