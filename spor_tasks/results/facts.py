@@ -484,10 +484,12 @@ _OLD_NAMES = {"style": "prompt_style", "arm": "fewshot_arm", "samples": "test_sa
 def upgrade(facts: Any) -> Any:
     """Return the facts of a result of version 0.2, which were flat, as :class:`Facts` has them.
 
-    All others are returned as they are.
+    Those of between then and 0.3 name their sets by a list. All others are returned as they are.
     """
-    if not isinstance(facts, dict) or "prompt_style" not in facts:
+    if not isinstance(facts, dict):
         return facts
+    if "prompt_style" not in facts:
+        return _with_sets(facts)
     flat = {key: value for key, value in facts.items() if value is not None}
 
     def part(kind: type[msgspec.Struct]) -> dict[str, Any]:
@@ -519,6 +521,15 @@ def upgrade(facts: Any) -> Any:
         about = {"title": "", "captions": ranker}
         new["declared"] = declared | {"scores": scores, "sets": sets, "about": about}
     return new | ({"adapter": None} if facts.get("adapter", 0) is None else {})
+
+
+def _with_sets(facts: FileContent) -> FileContent:
+    """Return the facts with their sets as an object, where a list named these."""
+    declared = facts.get("declared")
+    sets = declared.get("sets") if isinstance(declared, dict) else None
+    if not isinstance(declared, dict) or not isinstance(sets, dict) or "name" not in declared:
+        return facts
+    return facts | {"declared": declared | {"sets": _sets(declared | sets)}}
 
 
 def _sets(declared: FileContent) -> FileContent:

@@ -135,3 +135,19 @@ def test_a_score_of_a_metric_that_is_not_installed_is_left_out(tmp_path):
 def test_a_result_of_version_0_2_says_what_its_part_means(title, facets):
     old = {"prompt_style": "causal", "declared": {"part_title": title, "scores": {}}}
     assert upgrade(old)["declared"]["sets"]["facets"] == facets
+
+
+def test_a_result_whose_sets_were_named_by_a_list_is_read():
+    named = {"part_title": "N = 4", "decodings": ["beam5"], "split_of": None, "is_fixed": False}
+    name = ["productivity", "mini", "strict", "n4"]
+    between = {"prompt": {}, "declared": {"name": name, "sets": named}}
+    assert upgrade(between)["declared"]["sets"] == {
+        "aspect": "productivity",
+        "corpus": "mini",
+        "protocol": "strict",
+        "part": "n4",
+        "part_title": "N = 4",
+        "facets": {"N": "4", "protocol": "strict"},
+        "decodings": {"beam5": 0},
+        "is_fixed": False,
+    }
