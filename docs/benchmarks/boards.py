@@ -11,8 +11,9 @@ import numpy as np
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN
-from spor_tasks.report.leaderboard import LEVEL, holm
+from spor_tasks.report.leaderboard import LEVEL
 from spor_tasks.results import stats
+from spor_tasks.results.compare import holm
 from spor_tasks.results.stats import Clusters
 
 BOARDS = 2_000

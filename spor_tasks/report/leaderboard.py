@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-import numpy as np
-
 from spor_tasks.core.named import place_of
 from spor_tasks.core.words import joined
 from spor_tasks.report.collect import Report
@@ -26,6 +24,7 @@ from spor_tasks.results.compare import (
     REPEATED,
     SystemPair,
     compare,
+    holm,
     is_of_one_seed,
     repeats_a_checkpoint,
 )
@@ -205,19 +204,6 @@ def _ranked(
         else replace(entry, rank=1 + worse[i])
         for i, entry in enumerate(entries)
     )
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return each p adjusted for all of them being looked at (Holm, 1979), in their order.
-
-    Calling different what is below α then errs once or more with a probability of at most α.
-    """
-    values = np.array(p_values)
-    order = np.argsort(values, kind="stable")
-    adjusted = np.empty(len(values))
-    remaining = np.arange(len(values), 0, -1)
-    adjusted[order] = np.minimum(1, np.maximum.accumulate(remaining * values[order]))
-    return [float(p) for p in adjusted]
 
 
 # --- As a document --------------------------------------------------------------------------------

@@ -213,6 +213,19 @@ def repeats_a_checkpoint(system: System) -> bool:
     return len(set(trained)) < len(trained)
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return each p adjusted for all of them being looked at (Holm, 1979), in their order.
+
+    Calling different what is below α then errs once or more with a probability of at most α.
+    """
+    values = np.array(p_values)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty(len(values))
+    remaining = np.arange(len(values), 0, -1)
+    adjusted[order] = np.minimum(1, np.maximum.accumulate(remaining * values[order]))
+    return [float(p) for p in adjusted]
+
+
 # --- Rows of arms ---------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from spor_tasks.metrics.tally import Column
 from spor_tasks.report import leaderboard
 from spor_tasks.report.document import plain_text
 from spor_tasks.report.leaderboard import RankedSystem, _ranked
+from spor_tasks.results.compare import holm
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.rows import Cell
 from spor_tasks.results.runs import collect as collect_runs
@@ -131,9 +132,9 @@ def test_what_one_test_would_tell_apart_many_may_not(tmp_path):
     write_run(tmp_path, "3", [51.0, 49.0] * 20, model="also even")
     assert [entry.rank for entry in boards(tmp_path)[0].entries] == [1, 1, 1]
     # by hand: 4 · 0.01, 3 · 0.02, 2 · 0.03 raised to 0.06, 1 · 0.9
-    assert leaderboard.holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
-    assert leaderboard.holm([0.6, 0.7]) == [1.0, 1.0]
-    assert leaderboard.holm([]) == []
+    assert holm([0.03, 0.01, 0.9, 0.02]) == pytest.approx([0.06, 0.04, 0.9, 0.06])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([]) == []
 
 
 @pytest.mark.parametrize("systems", [33] if SOAK == 1 else [33, 100])
