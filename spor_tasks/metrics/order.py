@@ -83,7 +83,9 @@ class OrderInvariance(Metric):
         Raises:
             CorpusError: the sample has no orders, or fewer than two units, so nothing is ordered.
         """
-        _require_an_order(sample)
+        if len(sample.units) < 2:
+            what = "has fewer than two units, so nothing is ordered"
+            raise CorpusError(what, where=f"sample {sample.id}")
         strict, references = is_strict(sample), challenge_of(sample, Orders).references
         orders: list[dict[str, object]] = []
         for output in (first, second):
@@ -117,7 +119,8 @@ class Cwio(Metric):
 
     As published, units are sought leniently, E2E's as (name, value) pairs with yes and no taken
     literally, and an output that mentions nothing correlates perfectly. ``cwio_located`` averages
-    only outputs that have an order; it means little without ``cwio_located_share`` beside it.
+    only outputs that have an order; it means little without ``cwio_located_share`` beside it. A
+    sample of one unit has no order, and so no verdict.
     """
 
     scores = (
@@ -131,13 +134,11 @@ class Cwio(Metric):
     signature = f"cwio|align:published|names:words|v:{__version__}"
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:
-        """Correlate the order of the units in one output with the order of the sample's data.
-
-        Raises:
-            CorpusError: the sample has fewer than two units, so nothing is ordered.
-        """
-        _require_an_order(sample)
+        """Correlate the order of the units in one output with the order of the sample's data."""
         units = len(sample.units)
+        if units < 2:
+            unscored = {info.name: None for info in self.scores}
+            return Judgement(unscored, {"tau": None, "n": units, "tau_located": None})
         pairs: list[align.Ends] = [
             (sample.about("name"), unit.value)
             if isinstance(unit, AttributeValue)
@@ -168,13 +169,6 @@ class Cwio(Metric):
 
 ORDER_INVARIANCE = OrderInvariance()
 CWIO = Cwio()
-
-
-def _require_an_order(sample: Sample) -> None:
-    if len(sample.units) < 2:
-        raise CorpusError(
-            "has fewer than two units, so nothing is ordered", where=f"sample {sample.id}"
-        )
 
 
 def _missing(positions: Sequence[int | None]) -> tuple[int, ...]:

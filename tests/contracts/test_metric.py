@@ -184,7 +184,7 @@ def test_two_metrics_with_a_score_of_one_name_are_an_error(monkeypatch):
     assert caught.value.remedy
 
 
-OF_UNITS_ALONE = {"coverage", "facts", "compmctg", "mctg_ppl", "distinct", "empty"}
+OF_UNITS_ALONE = {"coverage", "cwio", "facts", "compmctg", "mctg_ppl", "distinct", "empty"}
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - OF_UNITS_ALONE))

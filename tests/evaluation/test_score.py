@@ -94,6 +94,16 @@ def test_an_interval_holds_its_score_and_one_sample_has_none(write):
         assert each.interval[0] <= each.value <= each.interval[1]
 
 
+def test_a_sample_of_one_unit_has_no_order_to_correlate(write):
+    file, alone = write(INPUT, {**INPUT, "data": CAFE[:1]}), write(INPUT, name="alone")
+    found, expected = ({s.name: s for s in score(f, "cwio", "e2e").scores} for f in (file, alone))
+    for name, each in found.items():
+        assert (each.value, each.n, each.unscored) == (expected[name].value, 1, 1)
+    assert [row["tau"] for row in evidence(file, "cwio", "e2e")] == [1.0, None]
+    with_none = score(write({**INPUT, "data": CAFE[:1]}), "cwio", "e2e")
+    assert all(math.isnan(each.value) and each.n == 0 for each in with_none.scores)
+
+
 def test_a_row_with_a_twin_is_scored_on_both_sides_as_two_rows_would_be(write):
     file = write(TWINNED)
     found = {each.name: each.value for each in score(file, "parent", "webnlg").scores}
@@ -202,7 +212,6 @@ ONE_UNIT = {"data": CAFE[:1], "input_order_1": [0], "input_order_2": [0]}
         ("order e2e", ORDERED, without(ORDERED, "output_2"), "has no text `output_2`"),
         ("order e2e", ORDERED, {**INPUT, "texts": ["a"]}, "lacks what the metric"),
         ("order e2e", ORDERED, {**ORDERED, **ONE_UNIT, "output_order": [[0]]}, "fewer than two"),
-        ("cwio e2e", INPUT, {**INPUT, "data": CAFE[:1]}, "fewer than two units"),
         ("cwio e2e", INPUT, {**INPUT, "data": []}, "data"),
         ("copy_rule webnlg", HIDDEN, SHIP, "lacks what the metric"),
         ("copy_rule webnlg", HIDDEN, without(HIDDEN, "replaced_entity"), "lacks what the"),
