@@ -2,8 +2,43 @@
 
 Compositional generalization in data-to-text generation: systematicity, productivity, order
 invariance and rule learnability, on WebNLG and E2E, and on other corpora and tables.
+
+The functions of :mod:`spor_tasks.api` are here too, and are imported when they are first named.
 """
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spor_tasks.api import (
+        Results,
+        TaskDescription,
+        describe_task,
+        evaluate,
+        list_tasks,
+        load,
+    )
+
+__all__ = [
+    "Results",
+    "TaskDescription",
+    "__version__",
+    "describe_task",
+    "evaluate",
+    "list_tasks",
+    "load",
+]
 
 __version__ = version("spor-tasks")
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        from spor_tasks import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -2,9 +2,7 @@
 
 import argparse
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from json import JSONDecodeError
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,24 +35,6 @@ _LM_EVAL_ONLY = (
 )
 """Options with which lm-eval's own command evaluates, a single model; 0.5 lacks some."""
 
-_OPTIONS = (
-    "metadata",
-    "log_samples",
-    "num_fewshot",
-    "limit",
-    "write_out",
-    "system_instruction",
-    "apply_chat_template",
-    "fewshot_as_multiturn",
-    "gen_kwargs",
-    "predict_only",
-    "verbosity",
-)
-"""Options that lm-eval's ``simple_evaluate`` takes by the same names."""
-
-_SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
-
-
 _EXAMPLE = """\
 Evaluate models on tasks of this package, which `spor tasks list` names, or of lm-eval, as in
 
@@ -86,8 +66,8 @@ def run(arguments: Sequence[str]) -> int:
     """
     from lm_eval.utils import make_table, setup_logging
 
-    from spor_tasks.evaluation.checks import check, task_names
-    from spor_tasks.evaluation.run import Evaluator, prepare, read_models
+    from spor_tasks.evaluation.checks import check, lm_eval_errors, task_names
+    from spor_tasks.evaluation.run import Evaluator, options_of, prepare, read_models
     from spor_tasks.harness import task_files
     from spor_tasks.prompts import kept
 
@@ -114,7 +94,7 @@ def run(arguments: Sequence[str]) -> int:
         max_batch_size=config.max_batch_size,
         device=config.device,
     )
-    with _lm_eval_errors():
+    with lm_eval_errors():
         with not_ended():
             check(config, models)
             tasks = task_names(config)
@@ -137,8 +117,7 @@ def run(arguments: Sequence[str]) -> int:
                 task_files.matching(tasks),
                 out,
                 on_result=show,
-                **{name: getattr(config, name) for name in _OPTIONS},
-                **dict(zip(_SEEDS, config.seed or [None] * len(_SEEDS), strict=True)),
+                **options_of(config),
             )
     if out:
         # lm-eval writes the date into the name of a file
@@ -218,31 +197,3 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
         options.include_path = [*own, str(task_files.FOLDER)]
     host.keep_folder_names_short()
     options.func(options)
-
-
-@contextmanager
-def _lm_eval_errors() -> Iterator[None]:
-    """Turn errors of lm-eval and of a model's server in the block into ones with a remedy."""
-    from spor_tasks.harness import task_files
-    from spor_tasks.models import checkpoints
-
-    try:
-        yield
-    except Exception as error:
-        import aiohttp  # these take a while
-        import requests
-
-        # the last two are of a body that is no JSON
-        of_server = requests.RequestException, aiohttp.ClientError, JSONDecodeError
-        if isinstance(error, (*of_server, UnicodeDecodeError)):
-            raise ConfigError(
-                f"the server failed: {error}",
-                where="base_url",
-                remedy="No results were written. Check the server's log, and run the command "
-                "again.",
-            ) from error
-        if isinstance(error, ValueError) and checkpoints.is_about_code(error):
-            raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
-        if isinstance(error, ValueError) and "Tasks not found" in str(error):
-            raise ConfigError(str(error), remedy=task_files.LIST) from error
-        raise

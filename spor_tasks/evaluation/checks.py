@@ -1,7 +1,9 @@
 """Checks of an evaluation before it loads a model, which may take minutes."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from json import JSONDecodeError
 from typing import Any
 
 from lm_eval.api.registry import model_registry
@@ -170,3 +172,28 @@ def _check_trust(value: object) -> None:
             f"trust_remote_code={value} is neither True nor False",
             remedy="Leave it out, or write trust_remote_code=True to run the checkpoint's code.",
         )
+
+
+@contextmanager
+def lm_eval_errors() -> Iterator[None]:
+    """Turn errors of lm-eval and of a model's server in the block into ones with a remedy."""
+    try:
+        yield
+    except Exception as error:
+        import aiohttp  # these take a while
+        import requests
+
+        # the last two are of a body that is no JSON
+        of_server = requests.RequestException, aiohttp.ClientError, JSONDecodeError
+        if isinstance(error, (*of_server, UnicodeDecodeError)):
+            raise ConfigError(
+                f"the server failed: {error}",
+                where="base_url",
+                remedy="No results were written. Check the server's log, and run the command "
+                "again.",
+            ) from error
+        if isinstance(error, ValueError) and checkpoints.is_about_code(error):
+            raise ConfigError(checkpoints.OWN_CODE, remedy=checkpoints.OWN_CODE_REMEDY) from error
+        if isinstance(error, ValueError) and "Tasks not found" in str(error):
+            raise ConfigError(str(error), remedy=task_files.LIST) from error
+        raise

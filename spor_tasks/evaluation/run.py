@@ -46,6 +46,23 @@ _SWAPS = {
 
 _REQUESTS = ("generate_until", "loglikelihood", "loglikelihood_rolling", "spor_beam_search")
 
+_OPTIONS = (
+    "metadata",
+    "log_samples",
+    "num_fewshot",
+    "limit",
+    "write_out",
+    "system_instruction",
+    "apply_chat_template",
+    "fewshot_as_multiturn",
+    "gen_kwargs",
+    "predict_only",
+    "verbosity",
+)
+"""Options that lm-eval's ``simple_evaluate`` takes by the same names."""
+
+_SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
+
 _CANNOT_LOAD = (
     "Check its folder, and that of its adapter. A server needs tokenizer_backend=None, or a "
     "tokenizer that can be loaded, which tokenizer= names."
@@ -59,6 +76,13 @@ def register_models() -> None:
     for name, target in _MODELS.items():
         if name not in model_registry:
             model_registry.register(name, target=target)
+
+
+def options_of(config: EvaluatorConfig) -> dict[str, Any]:
+    """Return the options that an evaluation with these settings takes."""
+    seeds = config.seed or [None] * len(_SEEDS)
+    options = {name: getattr(config, name) for name in _OPTIONS}
+    return {**options, **dict(zip(_SEEDS, seeds, strict=True))}
 
 
 class Evaluator:

@@ -1,0 +1,324 @@
+"""The Python interface: what a notebook imports as ``spor_tasks``.
+
+Tasks, evaluations, scores of files, results as pandas frames, and comparisons of systems. Each
+function does what the command of its name does. Nothing heavy is imported before it is needed.
+"""
+
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, TypeAlias
+
+from spor_tasks.core.errors import ConfigError, MissingError
+from spor_tasks.core.visible import visible
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from spor_tasks.report import Report
+    from spor_tasks.results.runs import Run
+
+PathText: TypeAlias = str | PathLike[str]
+"""A path of a file or folder."""
+
+
+def list_tasks(pattern: str = "*") -> list[str]:
+    """Return the names of the tasks that match a pattern such as ``spor_*_e2e``, or have a tag.
+
+    Raises:
+        ConfigError: there is no such task.
+    """
+    from spor_tasks.harness import task_files
+
+    return [file.name for file in task_files.find([pattern])]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDescription:
+    """The question of a task, its arms and scores, and its first prompt."""
+
+    name: str
+    title: str
+    question: str
+    arms: tuple[str, ...]
+    """The sets that models are tuned on, or shown demonstrations of."""
+    shown_arm: str | None
+    """The arm that prompts show; None if the task is for models that were tuned on an arm."""
+    scores: Mapping[str, str]
+    """The titles of the scores that it reports without further settings."""
+    samples: int | None
+    """The size of the test set; None without its data."""
+    first_prompt: str | None
+    """As a causal model reads it; None without its data."""
+    missing: str | None
+    """How to get the data, if it is not here."""
+
+    def __str__(self) -> str:
+        """Return it as lines for a terminal."""
+        scores = "; ".join(f"{name} ({title})" for name, title in self.scores.items())
+        lines = [
+            f"{self.name}: {self.title}",
+            self.question,
+            f"arms: {', '.join(self.arms)}" if self.arms else "",
+            f"scores: {scores}",
+            self.missing or f"{self.samples:,} samples, the first prompt:\n\n{self.first_prompt}",
+        ]
+        return visible("\n".join(filter(str.strip, lines)), keep="\n\t")
+
+
+def describe_task(name: str) -> TaskDescription:
+    """Return what a task asks.
+
+    Raises:
+        ConfigError: there is no task of this name.
+        CorpusError: the data of the task is damaged.
+    """
+    from spor_tasks.harness import documents, plan, task_files
+    from spor_tasks.metrics.scores import info_of
+
+    file, *more = task_files.find([name])
+    if more:
+        names = ", ".join(each.name for each in (file, *more[:2]))
+        remedy = "list_tasks(…) returns all of them."
+        raise ConfigError(f"is several tasks, such as {names}", where=name, remedy=remedy)
+    spec, shown = file.sets.spec, file.sets.icl_arm
+    samples, prompt, missing = None, None, None
+    try:
+        sets = plan.load(file.sets)
+        samples = len(sets.test)
+        prompt = documents.first_prompt(sets, shown, file.shots)
+    except MissingError as error:
+        missing = str(error)
+    part = f", {spec.sets.part_title}" if spec.sets.part_title else ""
+    return TaskDescription(
+        name=file.name,
+        title=f"{spec.title}{part}",
+        question=spec.asking.question,
+        arms=tuple(spec.arms),
+        shown_arm=shown,
+        scores={
+            str(score): info_of(score).title
+            for score in spec.judging.reported
+            if score in spec.judging.scores
+        },
+        samples=samples,
+        first_prompt=prompt,
+        missing=missing,
+    )
+
+
+# --- Results --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The results in files and folders of lm-eval, as :func:`load` or :func:`evaluate` found them.
+
+    ``problems`` names what is wrong with the files, as a report does.
+    """
+
+    paths: tuple[Path, ...]
+
+    @cached_property
+    def _read(self) -> "Report":
+        from spor_tasks.report import collect
+
+        return collect(self.paths)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the files, or must be known of them."""
+        return tuple(map(str, self._read.problems))
+
+    @cached_property
+    def scores(self) -> "DataFrame":
+        """A row for each score of each run.
+
+        The columns are task, model, arm, seed, score, title, higher_is_better, value, low, high, n,
+        clusters, documents and file. ``low`` and ``high`` are a 95 % interval; it is missing
+        without logged samples.
+        """
+        import pandas as pd
+
+        from spor_tasks.results.compare import interval
+
+        logged, found = self._read.logged, {}
+        for row in (*self._read.rows, *self._read.pooled):
+            for cell in (*row.arms, row.as_is):  # the last is in the rows of all its adapters
+                for run, value in zip(cell.runs, cell.values, strict=True):
+                    ends = interval(logged, row.metric, [run])
+                    samples = logged.get(run.id)
+                    found[run.id, run.comparison, row.metric] = {
+                        **_of_run(run),
+                        "score": row.metric,
+                        "title": row.score.title,
+                        "higher_is_better": row.score.higher_is_better,
+                        "value": value,
+                        "low": ends.low if ends else None,
+                        "high": ends.high if ends else None,
+                        "n": run.n,
+                        "clusters": len(set(samples.keys)) if samples else None,
+                        "documents": run.documents,
+                        "file": str(run.file),
+                    }
+        return pd.DataFrame([*found.values()]).convert_dtypes()
+
+    @cached_property
+    def samples(self) -> "DataFrame":
+        """A row for each sample of each run that logged them.
+
+        The columns are task, model, arm, seed, sample (its id), input, prompt, output, references,
+        and each score. A score of one sample alone is missing where it has no verdict. Samples with
+        several prompts have several outputs, which blank lines divide.
+        """
+        import pandas as pd
+
+        from spor_tasks.results.samples import alone
+
+        rows = [
+            {
+                **_of_run(file.run),
+                "sample": record.sample.id,
+                "input": _text(record.inputs),
+                "prompt": _text(record.contexts),
+                "output": _text(record.scored),
+                "references": [_text([text]) for text in record.sample.references],
+                **{
+                    name: alone(file.run.spec, name, value)
+                    for name, value in record.scores.items()
+                    if name in file.run.spec.scores
+                },
+            }
+            for file in self._read.samples
+            for record in file.records()
+        ]
+        return pd.DataFrame(rows)
+
+    def report(self, out: PathText) -> Path:
+        """Write the report that ``spor report --out`` writes; return its page.
+
+        Raises:
+            ConfigError: the folder cannot be written.
+        """
+        from spor_tasks.report import PAGE, write
+
+        folder = Path(fspath(out))
+        write(self.paths, folder)
+        return folder / PAGE
+
+    def board(self) -> "DataFrame":
+        """Return the leaderboards, a row for each system, score and test."""
+        import pandas as pd
+
+        from spor_tasks.report import leaderboard
+
+        rows = leaderboard.document(leaderboard.rank(self._read)).rows
+        return pd.DataFrame([*rows])
+
+
+def load(*paths: PathText) -> Results:
+    """Read lm-eval's results in files and folders.
+
+    Raises:
+        ResultError: a path is missing, or there are no results of our tasks; for those of other
+            tasks there is :func:`compare`.
+    """
+    if not paths:
+        raise ConfigError("no results are named", remedy="Name the folder that has them.")
+    results = Results(tuple(Path(fspath(path)) for path in paths))
+    _ = results.problems  # damage shows here
+    return results
+
+
+def _of_run(run: "Run") -> dict[str, str | int | None]:
+    model = _text([run.model])
+    return {"task": run.comparison, "model": model, "arm": run.arm, "seed": run.seed}
+
+
+def _text(parts: Iterable[str]) -> str:
+    """Return texts as one, in Unicode: half a character, which no frame takes, becomes U+FFFD."""
+    return "\n\n".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# --- Evaluations ----------------------------------------------------------------------------------
+
+
+def evaluate(
+    tasks: str | Sequence[str],
+    *,
+    model: str = "spor-hf",
+    out: PathText | None = "runs",
+    limit: float | None = None,
+    num_fewshot: int | None = None,
+    batch_size: int = 1,
+    device: str | None = None,
+    metadata: Mapping[str, object] | None = None,
+    gen_kwargs: Mapping[str, object] | None = None,
+    apply_chat_template: bool | str = False,
+    system_instruction: str | None = None,
+    seed: int | None = None,
+    **model_args: object,
+) -> Results:
+    """Evaluate a model on tasks of this package, as ``spor eval`` does; return the results.
+
+    ``model`` is one of lm-eval's types of models, and further arguments are the model's, such as
+    ``pretrained`` and ``peft``. Results and samples are written to the folder ``out``. None keeps
+    them as long as the returned object only. Tasks of lm-eval itself are for its
+    ``simple_evaluate``.
+
+    Raises:
+        ConfigError: a task or setting is unknown, a checkpoint is not a checkpoint or does not fit
+            the task, the model cannot do what the task needs, or its server fails.
+        CorpusError: the data of a task is missing.
+        ResultError: the results were not written whole.
+    """
+    from argparse import Namespace
+
+    from lm_eval.config.evaluate_config import EvaluatorConfig
+    from rapidfuzz import fuzz, process
+
+    from spor_tasks.evaluation.checks import check, lm_eval_errors, task_names
+    from spor_tasks.evaluation.run import Evaluator, options_of
+    from spor_tasks.harness import task_files
+
+    settings = {
+        "limit": limit,
+        "num_fewshot": num_fewshot,
+        "batch_size": batch_size,
+        "device": device,
+        "metadata": dict(metadata or {}),
+        "gen_kwargs": dict(gen_kwargs or {}),
+        "apply_chat_template": apply_chat_template,
+        "system_instruction": system_instruction,
+        "seed": seed,
+    }
+    for name in model_args:
+        if close := process.extractOne(name, [*settings], scorer=fuzz.ratio, score_cutoff=80):
+            remedy = f"Write {close[0]}."
+            raise ConfigError(f"{name!r} is not a setting", where="evaluate", remedy=remedy)
+    folder = Path(tempfile.mkdtemp(prefix="spor-") if out is None else fspath(out))
+    names = [tasks] if isinstance(tasks, str) else [*tasks]
+    given = {**settings, "model": model, "model_args": model_args, "tasks": names}
+    evaluator = Evaluator(model, batch_size=batch_size, device=device)
+    try:
+        config = EvaluatorConfig.from_cli(
+            Namespace(**given, log_samples=True, output_path=str(folder))
+        )
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ConfigError(str(error), where="evaluate") from error
+    with lm_eval_errors():
+        check(config, [config.model_args])
+        for name in task_names(config):
+            task_files.find([name])
+        evaluator.evaluate(
+            [config.model_args], task_files.matching(names), folder, **options_of(config)
+        )
+    results = Results(tuple(evaluator.written))
+    if out is None:
+        weakref.finalize(results, rmtree, folder, ignore_errors=True)
+    return results

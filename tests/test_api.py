@@ -1,0 +1,155 @@
+"""What a notebook imports: each function does what the command of its name does."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import spor_tasks as spor
+from spor_tasks import report
+from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.harness import task_files
+from tests.support import invented_runs
+
+TASK = "spor_systematicity_mini_icl_atom"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    return invented_runs.write(tmp_path_factory.mktemp("invented"), models=("base", "other"))
+
+
+def test_all_that_the_package_names_is_there():
+    assert {*spor.__all__} <= {*dir(spor)}
+    assert all(getattr(spor, name) for name in spor.__all__)
+    with pytest.raises(AttributeError, match="evalute"):
+        _ = spor.evalute
+
+
+def test_a_pattern_lists_tasks_and_a_misspelt_one_is_an_error():
+    names = spor.list_tasks("spor_*_e2e")
+    assert "spor_systematicity_e2e" in names
+    assert all(name.startswith("spor_") and "_e2e" in name for name in names)
+    assert spor.list_tasks() == [file.name for file in task_files.files()]
+    with pytest.raises(ConfigError, match="is not a task"):
+        spor.list_tasks("spor_systematicty_mini")
+
+
+def test_a_task_is_described_as_its_command_prints_it(spor_out):
+    found = spor.describe_task(TASK)
+    printed = spor_out("tasks", "show", TASK)
+    assert found.question in " ".join(printed.split())
+    assert found.first_prompt.splitlines()[0] in printed
+    assert f"{found.samples:,} samples" in printed
+    assert (found.arms, found.shown_arm) == (("atom", "combination"), "atom")
+    assert found.scores["parent"] == "PARENT"
+    assert "facts" not in found.scores  # which only a setting switches on
+    assert found.question in str(found)
+    assert found.first_prompt in str(found)
+
+
+@pytest.fixture
+def spor_out(capsys):
+    from spor_tasks import cli
+
+    def printed(*words):
+        assert cli.main(words) == 0
+        return capsys.readouterr().out
+
+    return printed
+
+
+def test_a_task_without_its_data_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPOR_DATA_DIR", str(tmp_path / "none"))
+    found = spor.describe_task("spor_systematicity_webnlg")
+    assert found.samples is None
+    assert "spor data fetch" in found.missing
+    assert found.missing in str(found)
+
+
+def test_a_tag_is_several_tasks():
+    with pytest.raises(ConfigError, match="is several tasks, such as"):
+        spor.describe_task("spor_mini_icl")
+
+
+def test_frames_have_the_numbers_of_the_report(runs, tmp_path):
+    found = spor.load(runs)
+    scores = found.scores
+    rows = {
+        (row.task, row.model, run.arm, row.metric): value
+        for row in report.collect([runs]).rows
+        for cell in (*row.arms, row.as_is)
+        for run, value in zip(cell.runs, cell.values, strict=True)
+    }
+    found_rows = {
+        (row.task, row.model, None if pd.isna(row.arm) else row.arm, row.score): row.value
+        for row in scores.itertuples()
+    }
+    assert found_rows == rows
+    assert (scores.low <= scores.value).all()
+    assert (scores.value <= scores.high).all()
+    samples = found.samples
+    assert len(samples) == sum(len(path.read_text().splitlines()) for path in runs.glob("*.jsonl"))
+    assert {"input", "prompt", "output", "references", "parent"} <= {*samples.columns}
+    samples = samples[samples.task.str.contains("systematicity")].fillna({"arm": "as is"})
+    per_run = scores[scores.task.str.contains("systematicity") & (scores.score == "parent")]
+    per_run = per_run.fillna({"arm": "as is"}).set_index(["model", "arm"]).value
+    mean = samples.groupby(["model", "arm"]).parent.mean()
+    assert mean.to_dict() == pytest.approx(per_run.to_dict())
+    board = found.board()
+    assert {"rank", "model", "value", "reason"} <= {*board.columns}
+    page = found.report(tmp_path / "report")
+    assert page == tmp_path / "report" / report.PAGE
+    assert json.loads((tmp_path / "report" / "report.json").read_text("utf-8"))["rows"]
+
+
+def test_an_evaluation_is_that_of_the_command(tmp_path, spor_out):
+    settings = {"limit": 3, "gen_kwargs": {"max_gen_toks": 8}}
+    found = spor.evaluate(TASK, model="dummy", out=tmp_path / "api", **settings)
+    words = ("--tasks", TASK, "--model", "dummy", "--limit", "3", "--log_samples")
+    spor_out("eval", *words, "--gen_kwargs", "max_gen_toks=8", "--output_path", str(tmp_path / "c"))
+    theirs = spor.load(tmp_path / "c")
+    assert found.scores.drop(columns="file").equals(theirs.scores.drop(columns="file"))
+    assert found.samples.equals(theirs.samples)
+    assert len(found.samples) == 3
+
+
+def test_results_of_no_folder_go_with_their_object():
+    found = spor.evaluate([TASK], model="dummy", out=None, limit=1)
+    folder = found.paths[0].parent
+    assert len(found.samples) == 1
+    assert folder.is_dir()
+    del found
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"limitt": 3}, "limit"),
+        ({"batchsize": 3}, "batch_size"),
+        ({"limit": "some"}, "neither a whole number"),
+        ({"model": "hff"}, "nearest names are hf"),
+        ({"model": "hf", "pretrained": "no/folder/here"}, "no/folder/here"),
+    ],
+)
+def test_a_bad_setting_is_an_error_before_a_model_is_loaded(tmp_path, settings, what):
+    with pytest.raises(ConfigError, match=what):
+        spor.evaluate(TASK, out=tmp_path / "runs", **{"model": "dummy", **settings})
+    assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").rglob("*.json"))
+
+
+@pytest.mark.parametrize("names", ["hellaswag", ["spor_mini_icl", "none"], []])
+def test_tasks_that_are_not_ours_are_an_error(tmp_path, names):
+    with pytest.raises(ConfigError):
+        spor.evaluate(names, model="dummy", out=tmp_path)
+
+
+def test_no_results_are_an_error(tmp_path):
+    for paths, error in (((), ConfigError), ((tmp_path / "none",), ResultError)):
+        with pytest.raises(error):
+            spor.load(*paths)
+    (Path(tmp_path) / "results_1.json").write_text("{}")
+    with pytest.raises(ResultError, match="has no results"):
+        spor.load(tmp_path)
