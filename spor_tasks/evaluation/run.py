@@ -176,7 +176,7 @@ class Evaluator:
             model_args=dict(model_args),
             tasks=list(tasks),
             task_manager=task_files.manager(
-                {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}, tasks
+                {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}
             ),
             evaluation_tracker=tracker,
             log_samples=log_samples,

@@ -224,12 +224,10 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
             path.unlink()
 
 
-def manager(
-    model_args: FileContent | None = None, tasks: Iterable[str] = "*", **metadata: object
-) -> "TaskManager":
+def manager(model_args: FileContent | None = None, **metadata: object) -> "TaskManager":
     """Return a task manager of only our tasks, a hundred times faster than one of all tasks.
 
-    If the names or tags of ``tasks`` are given, it knows these and few others, and is faster still.
+    It has one folder: of several, lm-eval keeps for each tag only the tasks of the last.
 
     For ``simple_evaluate(model, model_args, tasks, task_manager=manager(model_args))``: the tasks
     need the model's arguments to find its adapter and its style of prompt. For `spor-hf` they also
@@ -237,9 +235,8 @@ def manager(
     """
     from lm_eval.tasks import TaskManager  # takes a second
 
-    folders = {FOLDER} if tasks == "*" else {file.path.parent for file in expand(tasks)}
     return TaskManager(
-        include_path=sorted(folders),
+        include_path=FOLDER,
         include_defaults=False,
         metadata={**(model_args or {}), **metadata},
     )

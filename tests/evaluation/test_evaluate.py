@@ -67,6 +67,15 @@ def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch
     assert spor.signature == {**by_stubs.signature, "backend": "spor-hf"}
 
 
+def test_a_tag_is_all_its_tasks_and_overrides_nothing(tmp_path, caplog):
+    assert run("--model", "dummy", "--tasks", "spor_mini_icl", "--limit", 1, "-o", tmp_path) == 0
+    (file,) = tmp_path.rglob("results_*.json")
+    wanted = {each.name for each in task_files.expand(["spor_mini_icl"])}
+    assert len(wanted) == 13
+    assert json.loads(file.read_text())["configs"].keys() == wanted
+    assert "overrides" not in caplog.text
+
+
 def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_path, capsys):
     (file,) = task_files.expand([MINI])
     (tmp_path / "mine.yaml").write_text(f"include: {file.path}\ntask: {MINI}_mine\n")
