@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 # --- Arguments -----------------------------------------------------------------------------------
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """Return the parser of all commands."""
     top = Parser(prog="python -m training", description=__doc__)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
@@ -145,7 +145,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     options, rest = command.parse_known_args(arguments)
     found = vars(options)
     if rest and not ("overrides" in found and all(map(_is_override, rest))):
-        command.error(f"unrecognized arguments: {' '.join(rest)}")
+        command.unrecognized(rest, sys.argv[1:] if arguments is None else arguments)
     for name in {"only", "aspect"} & found.keys():  # they got every word after them
         rest += filter(_is_override, found[name])
         found[name] = [word for word in found[name] if not _is_override(word)]

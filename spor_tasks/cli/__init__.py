@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status = evaluate.run(rest)
         else:
             if rest:
-                top.error(f"unrecognized arguments: {' '.join(rest)}")
+                top.unrecognized(rest, words)
             with not_ended():
                 status = options.run(options) or 0
         print(end="", flush=True)  # a full disk or a closed pipe shows here at the latest
@@ -81,7 +81,7 @@ class _Command(Parser):
         )
 
 
-def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
+def parser(words: Sequence[str] | None = None) -> Parser:
     """Return the parser of all commands; with words, with the arguments of those named alone."""
     top = Parser(
         prog="spor",

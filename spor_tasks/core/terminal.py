@@ -5,10 +5,10 @@ import io
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from itertools import zip_longest
-from typing import NoReturn, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from spor_tasks.core.errors import advice
 from spor_tasks.core.visible import visible
@@ -23,6 +23,29 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print what is wrong with the arguments, and exit."""
         super().error(visible(message))
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Return the arguments; refuse what is none of them as :meth:`unrecognized` does."""
+        options, rest = self.parse_known_args(args, namespace)
+        if rest:
+            self.unrecognized(rest)
+        return options
+
+    def unrecognized(self, rest: Sequence[str], words: Sequence[str] = ()) -> NoReturn:
+        """Print what is no argument, with the nearest options, and exit.
+
+        All the words say which command's options these are.
+        """
+        command: argparse.ArgumentParser = self
+        for word in words:
+            for action in command._actions:  # noqa: SLF001 - argparse has no public names for these
+                if isinstance(action.choices, dict):  # of commands
+                    command = action.choices.get(word, command)
+        options = [name for name in command._option_string_actions if name[:2] == "--"]  # noqa: SLF001
+        wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), None)
+        all_names = f"`{command.prog} --help` names all."
+        nearest = f". {advice(wrong, options, all_names)}" if wrong and options else ""
+        self.error(f"unrecognized arguments: {' '.join(rest)}{nearest}")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:

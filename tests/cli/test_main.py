@@ -41,6 +41,9 @@ def test_the_parser_ends_with_its_status(spor):
         ("data build --aspect order --corpus mini --out x", "order_invariance"),
         ("data build --aspect productivity --corpus logicnl --out x", "logicnlg"),
         ("data check published:productivty:e2e", "productivity e2e published n3"),
+        ("eval --model dummy --tasks spor_mini --limitt 3", "--limit"),
+        ("data fetch --crpus mini", "--corpus"),
+        ("report runs --leaderbord", "--leaderboard"),
     ],
 )
 def test_an_unknown_name_gets_the_nearest(words, nearest, spor):

@@ -32,6 +32,12 @@ def test_what_a_command_does_not_take_is_named(words, capsys):
     assert f"unrecognized arguments: {words[-1]}" in capsys.readouterr().err
 
 
+def test_a_misspelt_option_gets_the_nearest(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "x.yaml", "--dryrun"])
+    assert "The nearest names are --dry-run, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("rank", [None, "0"])
 def test_sigterm_ends_a_command_as_an_interrupt_does_unless_it_was_launched(
     rank, capsys, monkeypatch
