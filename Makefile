@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(STAMP)
-	$(BIN)/python -m training demo
+	$(BIN)/spor demo
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist loadgroup

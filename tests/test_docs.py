@@ -12,7 +12,6 @@ from spor_tasks import cli
 from spor_tasks.cli import evaluate
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
-from training import __main__ as training
 
 OWN_CORPUS = REPOSITORY / "docs" / "own-corpus.md"
 
@@ -53,8 +52,6 @@ def commands(path):
             words = shlex.split(line, comments=True)
             if words[:1] == ["spor"]:
                 yield words[1:]
-            elif words[:3] == ["python", "-m", "training"]:
-                yield ["training", *words[3:]]
 
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -68,11 +65,9 @@ def test_commands_of_the_pages_are_commands(page):
             evaluate._parse(words[1:])
             for name in words[words.index("--tasks") + 1].split(",") if "--tasks" in words else ():
                 assert name in known or not name.startswith("spor"), name
-        elif words[0] == "training":
-            training.parser().parse_args(words[1:])
-            assert all(Path(word).is_file() for word in words if word.startswith("configs/"))
         else:
             cli.parser().parse_args(words)
+        assert all(Path(word).is_file() for word in words if word.startswith("configs/"))
 
 
 def test_the_python_of_the_data_page_prints_its_comments(capsys):
@@ -135,7 +130,7 @@ def test_benchmarks_can_be_imported(path):
 @pytest.mark.timeout(1800)
 def test_the_tables_of_the_first_experiment_are_those_of_the_demo(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert training.main(["demo"]) == 0
+    assert cli.main(["demo"]) == 0
     (report,) = tmp_path.rglob("report.md")
     lines = report.read_text("utf-8").splitlines()
     page = (REPOSITORY / "docs" / "first-experiment.md").read_text("utf-8").splitlines()

@@ -1,1 +1,1 @@
-"""LoRA tuning on the training splits of SPOR; run as `python -m training`."""
+"""LoRA tuning on the training splits of SPOR; run as `spor train`."""

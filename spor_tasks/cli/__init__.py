@@ -11,9 +11,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from spor_tasks import __version__
-from spor_tasks.cli import baseline, data, evaluate, push, report, score, show, tasks
+from spor_tasks.cli import (
+    baseline,
+    classifier,
+    data,
+    demo,
+    evaluate,
+    push,
+    report,
+    run,
+    score,
+    show,
+    tasks,
+    train,
+)
 from spor_tasks.cli.arguments import INTERRUPTED
 from spor_tasks.cli.following import QUIET
+from spor_tasks.cli.training import take_overrides
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.terminal import Parser, guarded
@@ -27,6 +41,10 @@ COMMANDS = {
     "show": show,
     "report": report,
     "push": push,
+    "train": train,
+    "run": run,
+    "demo": demo,
+    "classifier": classifier,
 }
 """The module of each command: its ``HELP``, its arguments, and what runs it."""
 
@@ -38,9 +56,9 @@ _CUT = 141  # 128 + SIGPIPE
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    0: success. 1: a check found a violation, or a report left something out. 2: bad input, or an
-    error of the operating system. 130 and 141: the command was interrupted, or its reader closed
-    the pipe.
+    0: success. 1: a check found a violation, a report left something out, or cells of an experiment
+    are not done. 2: bad input, or an error of the operating system. 130, 143 and 141: Ctrl-C or
+    SIGTERM ended the command, or its reader closed the pipe.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     status: int
@@ -51,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.run is evaluate.run:  # the rest is for lm-eval's own parser
             status = evaluate.run(rest)
         else:
-            if rest:
+            if rest := take_overrides(options, rest):
                 top.unrecognized(rest, words)
             with not_ended():
                 status = options.run(options) or 0

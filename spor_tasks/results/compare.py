@@ -324,7 +324,7 @@ def _rows(
     asked, commands = first.asked, dict[str, str]()
     for arm in spec.arms:  # what would give a result of it, tuned on or shown as the first is
         if first.adapter or not spec.sets.in_context:
-            commands[arm] = f"python -m training train CONFIG data.arm={arm}"
+            commands[arm] = f"spor train CONFIG data.arm={arm}"
             continue
         task = spec.task_name(arm)
         if asked.shown_arm:

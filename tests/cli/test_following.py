@@ -39,7 +39,7 @@ COMMIT, REQUEST = (f"https://huggingface.co/me/runs/{end}" for end in ("commit/1
 MINI = "spor_systematicity_mini"
 DUMMY = f"eval --model dummy --tasks {MINI} --limit 2 --log_samples"
 SHORT = ("--limit", "1", "--gen_kwargs", "max_gen_toks=4", "--device", "cpu")
-TRAIN, CLASSIFY = "training train settings.yaml", "training classifier epochs=1 max_tokens=8"
+TRAIN, CLASSIFY = "train settings.yaml", "classifier epochs=1 max_tokens=8"
 COARSE = (
     f"{TRAIN} data.corpus=logicnlg_mini data.aspect=logicnlg data.arm=train data.part=c2f "
     "data.protocol=published objective=coarse_to_fine"
@@ -72,15 +72,15 @@ CHAINS = (
     ("tasks register", ["tasks 6"]),
     (
         f"{COARSE} model.revision=main output=tuned",
-        ["__main__ 1", "evaluate 1"],
+        ["train 1", "evaluate 1"],
     ),
-    (f"{TRAIN} method=full model.revision=main output=a,b", ["__main__ 1", "evaluate 1"]),
-    (f"{TRAIN} model.quantization=nf4 output=four", ["__main__ 1", "evaluate 1"]),
+    (f"{TRAIN} method=full model.revision=main output=a,b", ["train 1", "evaluate 1"]),
+    (f"{TRAIN} model.quantization=nf4 output=four", ["train 1", "evaluate 1"]),
     (
         f"{CLASSIFY} --corpus yelp --data cls.jsonl --out few --aspect tense",
-        ["__main__ 2", "__main__ 3"],
+        ["classifier 1", "classifier 2"],
     ),
-    (f"{CLASSIFY} --corpus my.yaml --out all", ["__main__ 4", "tasks 1"]),
+    (f"{CLASSIFY} --corpus my.yaml --out all", ["classifier 3", "tasks 1"]),
 )
 
 
@@ -240,8 +240,6 @@ def test_each_command_that_is_printed_works(command, chain, printed, filled, req
         monkeypatch.setattr(lm_eval.tasks, "TaskManager", lm_eval.tasks.manager.TaskManager)
         monkeypatch.setattr(lm_eval.tasks.manager, "__file__", f"{folder.parent}/manager.py")
     words = ["spor", *command.split()]
-    if command.startswith("training"):
-        words[:1] = ["python", "-m"]
     for number, place in enumerate(chain):
         capsys.readouterr()
         assert run(words, monkeypatch) == 0, words
@@ -275,7 +273,7 @@ def test_what_was_trained_is_loaded_whole(settings, arguments, printed, monkeypa
     assert commands.run([*TRAIN.split(), *settings.split()]) == 0
     words = shlex.split(capsys.readouterr().err.splitlines()[-1])
     assert words[words.index("--model_args") + 1] == arguments
-    assert printed == ["__main__ 1"]
+    assert printed == ["train 1"]
 
 
 def test_words_that_are_easily_lost(capsys):

@@ -49,9 +49,9 @@ READERS = (
     "eval --config FILE",
     f"{EVAL} --models FILE",
     f"{EVAL} --model_args pretrained=FILE",
-    "training train FILE",
-    "training run FILE --dry-run",
-    "training classifier --corpus compmctg_mini --config FILE --out out",
+    "train FILE",
+    "run FILE --dry-run",
+    "classifier --corpus compmctg_mini --config FILE --out out",
 )
 """Every command that reads a file: `FILE` is the damaged one, `FOLDER` the folder around it."""
 BUILD = "data build --corpus mini --aspect systematicity --out OUT"
@@ -72,8 +72,8 @@ NAMED = {
     (READERS[1], "an empty file"): "rows:1",
     ("tasks make FILE --out out", "an endless device"): "/dev/zero",
 }
-TRAINING = "training run configs/experiments/mini.yaml --dry-run"
-NO_FILE = {"tasks path", "tasks list", "tasks show", "tasks register", "training demo"}
+TRAINING = "run configs/experiments/mini.yaml --dry-run"
+NO_FILE = {"tasks path", "tasks list", "tasks show", "tasks register", "demo"}
 
 
 @pytest.fixture
@@ -236,9 +236,9 @@ PLACES = {
     "tasks make FILE.yaml --out out": "",
     f"{EVAL} --models FILE.yaml": "- ",
     f"{EVAL} --config FILE.yaml": "",
-    "training train FILE.yaml": "",
-    "training run FILE.yaml --dry-run": "",
-    "training classifier --corpus compmctg_mini --config FILE.yaml --out out": "",
+    "train FILE.yaml": "",
+    "run FILE.yaml --dry-run": "",
+    "classifier --corpus compmctg_mini --config FILE.yaml --out out": "",
 }
 
 

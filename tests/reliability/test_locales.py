@@ -33,13 +33,12 @@ COMMANDS = {
 SCRIPT = """
 import sys
 from spor_tasks import cli
-from training import __main__ as training
 
 words = []
 for word in sys.argv[1:]:
     words.append(word)
     if word == ";":
-        status = (training if words[0] == "train" else cli).main(words[:-1])
+        status = cli.main(words[:-1])
         print("ended with", status, end="\\0")
         words = []
 """

@@ -196,15 +196,15 @@ ATTACKS = {
     EVAL + " --models {bad_key}": 2,
     EVAL + " --models {models}": 2,
     "tasks show {name}": 2,
-    "training train {new}": 2,
-    "training train {bad_key}": 2,
-    "training train {bad_value}": 2,
-    "training run {experiment} --dry-run": 0,
-    "training run {bad_experiment} --dry-run": 2,
-    "training run {experiment} --dry-run --only {cell}": 2,
-    "training classifier --corpus yelp --aspect {text} --out {new}": 2,
+    "train {new}": 2,
+    "train {bad_key}": 2,
+    "train {bad_value}": 2,
+    "run {experiment} --dry-run": 0,
+    "run {bad_experiment} --dry-run": 2,
+    "run {experiment} --dry-run --only {cell}": 2,
+    "classifier --corpus yelp --aspect {text} --out {new}": 2,
 }
-SAFE = {"tasks list", "training demo"}  # they are given nothing
+SAFE = {"tasks list", "demo"}  # they are given nothing
 
 
 def words_of(command, place):

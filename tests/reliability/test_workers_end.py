@@ -27,7 +27,7 @@ import json, os, signal, sys
 from pathlib import Path
 import torch
 from training.experiments import run
-from training.__main__ import main
+from spor_tasks.cli import main
 
 import napping
 run._follow = napping.follow

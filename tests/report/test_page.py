@@ -229,9 +229,7 @@ def test_a_page_may_have_tables_alone(tmp_path):
         html.replace("</span>", ""),
     )
     assert ">Combination<" not in html
-    assert (
-        "No result of combination (python -m training train CONFIG data.arm=combination)." in html
-    )
+    assert "No result of combination (spor train CONFIG data.arm=combination)." in html
     assert 'id="plots"' not in html
     assert 'id="leaderboard"' not in html  # of one system
 

@@ -58,7 +58,7 @@ def test_a_missing_cell_is_empty_and_its_reason_stands_beside_it(tmp_path):
     missing = [each for each in json.loads(files["report.json"])["rows"] if each["value"] is None]
     assert "no result of combination" in {each["reason"] for each in missing}
     assert r"| \[a\] |" in files["report.md"]
-    command = "python -m training train CONFIG data.arm=combination"
+    command = "spor train CONFIG data.arm=combination"
     assert f"\nNo result of combination ({command}).\n" in files["report.md"]
     task = r"spor\_systematicity\_mini"
     assert rf"\[a\] no result of the model as it is: spor eval --tasks {task}" in files["report.md"]

@@ -1,23 +1,21 @@
-"""The commands of `spor` and `python -m training`, run in this process."""
+"""The commands of `spor`, run in this process."""
 
 import argparse
 from functools import partial
 
 from spor_tasks import cli
 from spor_tasks.harness import stubs
-from training import __main__ as training
 
 
 def names():
-    """Return every command, such as `data check` and `training run`."""
-    return {*_leaves(cli.parser()), *_leaves(training.parser(), "training")}
+    """Return every command, such as `data check` and `train`."""
+    return {*_leaves(cli.parser())}
 
 
 def run(words):
     """Run a command; return its exit status, also where the parser ends it."""
-    ours = words[:1] == ["training"]
     try:
-        return training.main(words[1:]) if ours else cli.main(words)
+        return cli.main(words)
     except SystemExit as end:
         return int(str(end.code))
 

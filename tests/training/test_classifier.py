@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 
+from spor_tasks.cli import main
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.sample import AttributeValue, Sample
@@ -15,7 +16,7 @@ from spor_tasks.metrics.judges import judges
 from tests.conftest import REPOSITORY
 from tests.support.classifiers import save_bert
 from tests.support.rows import write_rows
-from training import __main__, classifier
+from training import classifier
 from training.classifier import ClassifierConfig, load_config
 
 CONFIGS = sorted((REPOSITORY / "configs" / "models" / "compmctg").glob("classifier-*.yaml"))
@@ -50,7 +51,7 @@ def test_what_is_trained_is_what_the_metric_takes(tmp_path, capsys):
     command = ["classifier", "--corpus", "yelp", "--out", str(out), "--data", str(data)]
     settings = ["epochs=6", "batch_size=8", "learning_rate=5e-3", "max_tokens=16"]
     settings += ["micro_batch=5"]  # a step is read in parts
-    assert __main__.main([*command, "--aspect", "tense", "pronoun", *settings]) == 0
+    assert main([*command, "--aspect", "tense", "pronoun", *settings]) == 0
     assert capsys.readouterr().out.count("dev accuracy 100.00") == 2
     metric = judges.attributes(str(out), device="cpu")
     wanted = (AttributeValue("pronoun", "plural"), AttributeValue("tense", "Past"))
@@ -60,7 +61,7 @@ def test_what_is_trained_is_what_the_metric_takes(tmp_path, capsys):
     manifest = read_manifest(out / "tense")
     assert (manifest["texts"], manifest["dev_texts"]) == (136, 24)
     assert manifest["dev_accuracies"][-1] == 100
-    assert __main__.main([*command, "--aspect", "tense", *settings]) == 0
+    assert main([*command, "--aspect", "tense", *settings]) == 0
     assert "trained before" in capsys.readouterr().out
 
 

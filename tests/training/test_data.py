@@ -4,13 +4,13 @@ from types import SimpleNamespace
 from typing import get_args
 
 from spor_tasks.aspects.request import Request, answer
+from spor_tasks.cli import main
 from spor_tasks.core import named
 from spor_tasks.core.digests import digest
 from spor_tasks.corpora import own
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from tests.conftest import REPOSITORY
 from tests.support.result_files import adapter_in
-from training.__main__ import main
 from training.data import find_spec, places_to_cut
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood

@@ -1,5 +1,6 @@
 import importlib.util
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -7,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from spor_tasks.cli import main
 from tests.conftest import REPOSITORY
 from tests.support.processes import forked, wait_until
 from training import demo
-from training.__main__ import main
 from training.experiments import run
 from training.experiments.plan import expand
 from training.settings import dump_settings
@@ -22,6 +23,14 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch, capsys):
     assert main(["demo"]) == 2
     assert "needs the package peft" in (said := capsys.readouterr().err)
     assert "pip install 'spor-tasks[train]'" in said
+
+
+def test_the_module_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["training", "train", "none.yaml"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("training", run_name="__main__")
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: none.yaml: cannot be read")
 
 
 @pytest.mark.parametrize("words", [["demo", "seeds=[1]"], ["run", "x.yaml", "--dry-run", "--no=1"]])

@@ -1,4 +1,4 @@
-"""`python -m training run`: all cells of an experiment, in one process or many.
+"""`spor run`: all cells of an experiment, in one process or many.
 
 Workers know of each other only through the folder: each takes the next cell that is not done and
 that no other worker has. So any number can be started, in any way, on any machine that sees it.

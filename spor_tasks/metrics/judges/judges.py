@@ -201,7 +201,7 @@ def perplexity(model: str, *, device: str | None = None, batch_size: int = 16) -
 
 _ATTRIBUTES_REMEDY = (
     "Name a folder that has a folder for each aspect, such as `sentiment`, in which a sequence "
-    "classifier of transformers was saved. `python -m training classifier` trains them."
+    "classifier of transformers was saved. `spor classifier` trains them."
 )
 _UNNAMED = re.compile(r"label_\d+", re.IGNORECASE)  # transformers' own name of a class
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from spor_tasks.cli import parser
 from spor_tasks.core import named
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import task_files
 from tests.conftest import REPOSITORY
-from training.__main__ import parser
 from training.experiments.experiment import (
     Experiment,
     InContextConfig,
@@ -190,7 +190,7 @@ def test_a_file_names_each_cell_once_and_the_commands_of_its_header_are_valid(fi
             assert cell.name.endswith(name)
             assert config.output == cell.folder / "adapter"
     header = file.read_text().partition(f"\nname: {file.stem}")[0].replace("\\\n#", "")
-    command = f"-m training run configs/experiments/{file.name}"
+    command = f"spor run configs/experiments/{file.name}"
     for line in header.splitlines():
         if command in line:
             words = shlex.split(line.partition(command)[2])

@@ -16,6 +16,7 @@ from accelerate import PartialState
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spor_tasks.cli import main
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.folders import read_manifest, write_manifest
 from spor_tasks.evaluation.run import Evaluator
@@ -26,7 +27,6 @@ from tests.support.processes import forked, wait_until
 from tests.support.result_files import adapter_in
 from tests.support.strategies import VALUES, changed, places
 from training import lora
-from training.__main__ import main
 from training.experiments import cells
 from training.experiments import run as workers
 from training.experiments.cells import look

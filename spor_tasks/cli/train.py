@@ -1,0 +1,48 @@
+"""`spor train`: train an adapter, or a whole model, on one arm of one split."""
+
+import argparse
+import json
+import re
+
+from spor_tasks.cli.following import then
+from spor_tasks.cli.training import FILE, add_overrides, shipped, trains
+from spor_tasks.core.visible import visible
+
+HELP = "train an adapter, or a whole model, on one arm of one split"
+
+# In a list of arguments, lm-eval may read these as more than texts.
+_READ = re.compile(
+    r"[][(){},'\"]|^[+-]?(?:\.?\d|(?:true|false|none|nan|inf|infinity)$)", re.IGNORECASE
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("config", **FILE, help="such as configs/models/mini.yaml")
+    add_overrides(parser, "such as data.arm=combination or lora.r=16")
+    parser.set_defaults(run=run)
+
+
+@trains
+def run(options: argparse.Namespace) -> None:
+    """Train, and print the loss and the speed."""
+    # Nothing for the other commands.
+    from training.config import check_path, load_config
+    from training.data import find_spec, sets_of
+    from training.launched import is_first
+
+    config = load_config(shipped(options.config), options.overrides)
+    check_path(config.model)
+    task = find_spec(**sets_of(config.data).facts.named).task
+    # Imported once the settings are known to be good: torch takes seconds.
+    from training.lora import train
+
+    result = train(config)
+    speed = result.pairs_seen / result.seconds
+    if is_first():
+        print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
+        model = ",".join(f"{key}={value}" for key, value in config.arguments.items())
+        if any(map(_READ.search, config.arguments.values())):
+            model = json.dumps(config.arguments)
+        arguments = ("--model", "spor-hf", "--model_args", model, "--tasks", task)
+        then("spor", "eval", *arguments, "--output_path", "results", "--log_samples")
