@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
 
 DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
 EXAMPLES = re.findall(
-    r"\$ spor score rows.jsonl --metric (\w+) --corpus (\w+) .*\n((?:[{→].*\n)+)", DOC
+    r"\$ spor score rows.jsonl --metric (\S+) --corpus (\w+) .*\n((?:[{→].*\n)+)", DOC
 )
 
 

@@ -8,7 +8,6 @@ recalls it in full. :data:`TOTTO_REAL` has the same scores without pads.
 
 from dataclasses import dataclass
 
-import numpy as np
 import sacrebleu
 
 from spor_tasks import __version__
@@ -16,7 +15,8 @@ from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.parent_totto import parent, prepared
-from spor_tasks.metrics.totals import Numbers, Sums, Value
+from spor_tasks.metrics.sacre import CorpusBleu
+from spor_tasks.metrics.totals import Value
 from spor_tasks.text.mteval import words
 
 # The words are divided already; `force` spares a warning about that.
@@ -24,7 +24,6 @@ _BLEU = sacrebleu.BLEU(tokenize="none", force=True)
 _CHRF = sacrebleu.CHRF()
 _PAD = "<null>"
 _REFERENCES = 3
-_ORDERS = 4
 
 
 def references_of(sample: Sample) -> tuple[str, ...]:
@@ -43,33 +42,7 @@ def references_of(sample: Sample) -> tuple[str, ...]:
     return sample.references
 
 
-class _CorpusBleu(Sums):
-    """Corpus BLEU as sacrebleu computes it, with exponential smoothing.
-
-    A value is, for each order, the n-grams that a reference has too, then all of them. Two lengths
-    in words follow: of the output, and of the reference that is closest in length.
-    """
-
-    width = 2 * _ORDERS + 2
-
-    def score(self, totals: Numbers) -> Numbers:
-        matched, written, lengths = np.split(totals, (_ORDERS, 2 * _ORDERS), axis=-1)
-        length, closest = lengths[..., 0], lengths[..., 1]
-        # The first order that is never found counts as half an n-gram, the next as a quarter.
-        missing = matched == 0
-        counted = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matched)
-        score = 100 * np.exp(
-            np.minimum(0, 1 - closest / np.maximum(length, 1))
-            + np.log(counted / np.maximum(written, 1)).mean(axis=-1)
-        )
-        some = (matched > 0).any(axis=-1) & (written > 0).all(axis=-1)
-        return np.where(length + closest > 0, np.where(some, score, 0.0), np.nan)
-
-    def sizes(self, statistics: Numbers) -> Numbers:
-        return statistics[:, -2]
-
-
-_CORPUS_BLEU = _CorpusBleu()
+_CORPUS_BLEU = CorpusBleu()
 
 _PUBLISHED = (
     ScoreInfo("totto_bleu", "BLEU", totals=_CORPUS_BLEU),

@@ -246,7 +246,7 @@ def test_an_empty_file_has_no_score(write):
 
 @pytest.mark.parametrize(
     ("metric", "corpus"),
-    [("bleu", "webnlg"), ("parent", "toto"), ("parent", "totto"), ("facts", "e2e")],
+    [("rouge", "webnlg"), ("parent", "toto"), ("parent", "totto"), ("facts", "e2e")],
 )
 def test_unknown_names_and_missing_models_fail(metric, corpus, write):
     with pytest.raises(ConfigError) as caught:
