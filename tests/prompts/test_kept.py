@@ -1,13 +1,18 @@
-"""Chosen demonstrations are kept: equal ones from the file, new ones for other code or damage."""
+"""Chosen demonstrations are kept or shipped; those of other code or of damaged files are new."""
 
+import gzip
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
 
 from spor_tasks.core import folders, named
+from spor_tasks.core.errors import MissingError
+from spor_tasks.harness import documents, plan, task_files
 from spor_tasks.prompts import demonstrations, kept
+from spor_tasks.prompts.exchanged import with_twins
 
 
 @pytest.fixture
@@ -65,3 +70,62 @@ def test_a_choice_depends_on_what_it_imports_and_on_the_prompts_of_its_corpus(
         assert digest() != before
         before = digest()
     kept._code.cache_clear()
+
+
+# --- Shipped choices ------------------------------------------------------------------------------
+
+
+def shipped(corpus=None):
+    """Return the sets and numbers of tasks in context, by the file of their choice."""
+    found = {}
+    for file in task_files.files():
+        if file.sets.icl_arm and corpus in {None, file.sets.corpus}:
+            with suppress(MissingError):
+                pair = plan.load(file.sets)
+                pair = with_twins(pair) if documents.have_twins(pair) else pair
+                path = kept.SHIPPED / f"{kept.name_of(pair, file.shots)}.gz"
+                found.setdefault(path, (pair, file.shots))
+    return found
+
+
+def test_shipped_choices_are_small_and_are_those_of_tasks():
+    assert sum(path.stat().st_size for path in kept.SHIPPED.iterdir()) < 2_000_000
+    for path in shipped("mini"):
+        assert path.is_file()
+
+
+def test_shipped_choices_need_no_search_and_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "user_cache", lambda: tmp_path)
+    monkeypatch.setattr(demonstrations, "choose", Mock(side_effect=AssertionError))
+    for pair, most in shipped("mini").values():
+        chosen = kept.choose(pair, most)
+        assert {len(each.arms) for each in chosen} == {len(pair.arms)}
+    assert not any(tmp_path.iterdir())
+
+
+def test_shipped_choices_are_what_is_chosen():
+    for pair, most in shipped("mini").values():
+        assert kept.choose(pair, most) == demonstrations.choose(pair, most)
+
+
+@pytest.mark.real_data
+def test_some_shipped_choices_of_each_set_are_what_is_chosen(data_dir, viggo_dir):  # noqa: ARG001
+    for path, (pair, most) in shipped().items():
+        if path.is_file():
+            some = kept.choose(pair, most)[::1000]
+            by_id = {sample.id: sample for sample in pair.test}
+            test = tuple(by_id[each.sample.id] for each in some)
+            assert demonstrations.choose(replace(pair, test=test), most) == some
+
+
+def test_a_damaged_or_missing_shipped_choice_is_chosen_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "user_cache", lambda: tmp_path / "cache")
+    path, (pair, most) = next(iter(shipped("mini").items()))
+    expected, packed = kept.choose(pair, most), path.read_bytes()
+    monkeypatch.setattr(kept, "SHIPPED", tmp_path)
+    other = gzip.compress(gzip.decompress(packed).replace(b'"sha256":"', b'"sha256":"0'))
+    for damaged in (packed[:-20], b"", other):
+        (tmp_path / path.name).write_bytes(damaged)
+        assert kept.choose(pair, most) == expected
+    (tmp_path / path.name).unlink()
+    assert kept.choose(pair, most) == expected
