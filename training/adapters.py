@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from safetensors import SafetensorError
 from transformers import AddedToken, PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.models.coded import CodedModel
 from spor_tasks.prompts.styles import PromptStyle
 from training.bases import Base
@@ -108,6 +109,10 @@ def add_lora(
     Raises:
         ConfigError: peft does not know an argument, or the model does not have the target modules.
     """
+    known = [each.name for each in fields(peft.LoraConfig)]
+    if unknown := sorted(lora.keys() - known):
+        what = f"lora.{unknown[0]}: there is no such argument of peft.LoraConfig"
+        raise ConfigError(what, remedy=advice(unknown[0], known, "peft's documentation has all."))
     embeddings = (model.get_input_embeddings(), model.get_output_embeddings())
     layers = {id(layer.weight): layer for layer in reversed(embeddings)}.values()  # or one, if tied
     with_tokens = [name for name, module in model.named_modules() if module in layers]

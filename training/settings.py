@@ -1,14 +1,15 @@
 """Settings: read from YAML and `key=value`, checked by pydantic, written as YAML."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from spor_tasks.core import plain_yaml
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import FileContent
 
 CLOSED = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
@@ -20,6 +21,9 @@ Threads = Annotated[int, Field(ge=1, le=1024)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 NotEmpty = Annotated[str, Field(min_length=1)]
+
+LISTS = "docs/train.md names the lists of keys."
+"""What to read where a setting is wrong."""
 
 _Settings = TypeVar("_Settings")
 
@@ -68,16 +72,28 @@ def read_settings(
     try:
         return TypeAdapter(kind).validate_python(document)
     except ValidationError as error:
-        faults = (
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_context=False)
-        )
-        raise ConfigError(
-            "; ".join(faults), where=where, remedy="docs/train.md names the lists of keys."
-        ) from error
+        faults, unknown = [], list[str]()
+        for fault in error.errors(include_url=False, include_context=False):
+            key, what = ".".join(map(str, fault["loc"])), fault["msg"]
+            if fault["type"] == "unexpected_keyword_argument":
+                unknown.append(key)
+                what = "there is no such setting"
+            faults.append(f"{key}: {what}")
+        remedy = advice(unknown[0], names_of(kind), LISTS) if unknown else LISTS
+        raise ConfigError("; ".join(faults), where=where, remedy=remedy) from error
     except ConfigError as error:  # from a rule about several keys
         what = f"{error.where}: {error.what}" if error.where else error.what
         raise ConfigError(what, where=where, remedy=error.remedy) from error
+
+
+def names_of(kind: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted names of all settings of a kind; items of a list have no number."""
+    if is_dataclass(kind):
+        for each in fields(kind):
+            yield f"{prefix}{each.name}"
+            yield from names_of(each.type, f"{prefix}{each.name}.")
+    for part in get_args(kind):
+        yield from names_of(part, prefix)
 
 
 def _with(document: object, path: Sequence[str], value: object) -> object:

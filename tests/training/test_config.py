@@ -86,6 +86,22 @@ def test_a_wrong_value_or_key_is_refused_by_its_key(key, value):
     assert caught.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("key", "nearest"),
+    [
+        ("optimization.learningrate", "optimization.learning_rate"),
+        ("learning_rate", "optimization.learning_rate"),
+        ("optimisation.epochs", "optimization"),
+        ("data.arms", "data.arm"),
+        ("modle.path", "model"),
+    ],
+)
+def test_a_misspelt_key_gets_the_nearest(key, nearest):
+    with pytest.raises(ConfigError, match="there is no such setting") as caught:
+        parse_config(LEAST, [f"{key}=1"])
+    assert nearest in caught.value.remedy.split(". ")[0]
+
+
 def test_every_fault_of_a_file_is_in_one_error(tmp_path):
     file = tmp_path / "bad.yaml"
     file.write_text(LEAST + "optimization: {epochs: 0, sede: 1}")

@@ -66,7 +66,7 @@ CODES = [*MCTG, "data.arm=train", "method=codes", "objective=dcg"]
         (["lora.target_modules=[c_attn]"], "llama", "lora does not fit"),
         (["lora.r=10000000000"], "llama", "lora does not fit"),
         (["optimization.max_length=3"], "llama", "none of the 10 training pairs"),
-        (["lora.rank=4"], "llama", "lora does not fit"),
+        (["lora.rank=4"], "llama", "lora.rank: there is no such argument of peft.LoraConfig"),
         (["method=full", "model.quantization=nf4"], "llama", "so few bits"),
         (["method=full", "model.dtype=bfloat16"], "llama", "trains weights of float32"),
         (["objective=reward"], "llama", "reward: "),

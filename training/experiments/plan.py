@@ -6,7 +6,6 @@
 import fnmatch
 import itertools
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, fields, replace
 from pathlib import Path
@@ -15,13 +14,13 @@ from pydantic.dataclasses import dataclass
 
 from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import ConfigError, SporError, advice
 from spor_tasks.core.files import FileContent, read_text
 from spor_tasks.core.sample import SetFacts
 from spor_tasks.harness import task_files
 from training.config import TrainingConfig, parse_config
 from training.experiments.experiment import Experiment, SetsEntry
-from training.settings import read_settings, read_yaml
+from training.settings import LISTS, names_of, read_settings, read_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,16 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
         ConfigError: the file, or that of a model, cannot be read, has an unknown key or a wrong
             value, or names sets or arms that do not exist.
     """
-    own_keys = {entry.name for entry in fields(Experiment)}
+    own_keys, of_training = (
+        {each.name for each in fields(k)} for k in (Experiment, TrainingConfig)
+    )
     by_kind: dict[bool, list[str]] = {True: [], False: []}
     for override in overrides:
-        by_kind[re.split("[.=]", override)[0] in own_keys].append(override)
+        key = override.partition("=")[0]
+        if (root := key.partition(".")[0]) not in own_keys | of_training:
+            names = (*names_of(Experiment), *names_of(TrainingConfig))
+            raise ConfigError(f"{key}: there is no such setting", remedy=advice(key, names, LISTS))
+        by_kind[root in own_keys].append(override)
     document = read_yaml(read_text(path), str(path))
     experiment = read_settings(Experiment, document, str(path), by_kind[True])
     models = []

@@ -158,6 +158,16 @@ def test_a_model_file_yields_to_the_experiment_and_both_to_the_command_line(tmp_
         load_experiment(write(tmp_path, LEAST), ["evaluation.limits=5"])
 
 
+@pytest.mark.parametrize(
+    ("override", "nearest"),
+    [("seed=1", "seeds"), ("optimisation.epochs=1", "optimization"), ("evaluate.limit=1", "eval")],
+)
+def test_an_override_of_nothing_gets_the_nearest(override, nearest, tmp_path):
+    with pytest.raises(ConfigError, match="there is no such setting") as caught:
+        load_experiment(write(tmp_path, LEAST), [override])
+    assert nearest in caught.value.remedy.split(". ")[0]
+
+
 def test_patterns_choose_cells_by_parts_of_their_names():
     cells = expand(Experiment("x", (SetsEntry("systematicity", ("mini", "e2e")),), MODELS))
     assert choose(cells, []) == cells
