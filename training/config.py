@@ -64,8 +64,8 @@ class DataConfig:
 
     aspect: str
     corpus: str
-    """The name of one, or a JSON Lines file of your own, from which the sets are built as
-    ``spor data build`` builds them, with its ``seed``, ``restarts`` and ``hide``."""
+    """The name of one, or a file of your own, from which the sets are built as ``spor data build``
+    builds them, with its ``seed``, ``restarts``, ``hide`` and ``lang``."""
     arm: str
     protocol: str | None = None
     """None is the default of the split."""
@@ -78,6 +78,8 @@ class DataConfig:
     hide: tuple[str, ...] = ()
     sets: str | None = None
     """The folder into which ``spor data build`` wrote the sets of a corpus of your own."""
+    lang: str | None = None
+    """The language that is read of texts in several."""
 
 
 @dataclass(frozen=True, slots=True, config=CLOSED)

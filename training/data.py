@@ -46,8 +46,8 @@ def sets_of(data: DataConfig) -> Sets:
         CorpusError: a file is missing, damaged, or not what it claims to be.
         SplitError: there are no such sets, or the corpus is too small for them.
     """
-    built = (data.seed, data.restarts, data.hide, data.sets)
-    if data.corpus in corpora() and built == (None, None, (), None):
+    built = (data.seed, data.restarts, data.hide, data.sets, data.lang)
+    if data.corpus in corpora() and built == (None, None, (), None, None):
         return named.load(data.aspect, data.corpus, data.protocol, data.part)
     return _built(data).pair
 
@@ -75,7 +75,7 @@ def everything(data: DataConfig) -> tuple[Sample, ...]:
     if Path(data.corpus).suffix in {".yaml", ".yml"}:
         benchmark: ReadsFiles = registry().get("benchmark", data.aspect)
         return benchmark.own_texts(data.corpus)
-    return own.read_corpus(Path(data.corpus)).samples
+    return own.read_corpus(Path(data.corpus), data.lang).samples
 
 
 def find_spec(aspect: str, corpus: str, protocol: str, part: str | None = None) -> TaskSpec:

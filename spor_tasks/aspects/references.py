@@ -62,7 +62,9 @@ def left_out(samples: Iterable[Sample]) -> int:
 
 
 def pooled(corpus: CorpusSamples) -> Iterator[str]:
-    """Yield of which part of a corpus so many rows are fewer samples, in words."""
+    """Yield of which part of a corpus so many rows are fewer samples, or none, in words."""
+    if corpus.empty:
+        yield f"{corpus.empty:,} entries are left out: they have no unit, or no text to read"
     for part, samples in (("train", corpus.train), ("test", corpus.test)):
         if (rows := corpus.rows.get(part, 0)) > len(samples):
             yield (

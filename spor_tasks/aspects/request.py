@@ -28,7 +28,7 @@ class Request:
     """
 
     corpus: str
-    """One of :func:`corpora`, or a JSON Lines file."""
+    """One of :func:`corpora`, or a file (:mod:`spor_tasks.corpora.formats`)."""
     aspect: str
     part: str | None = None
     """By default, as the protocol, the first that exists."""
@@ -44,6 +44,8 @@ class Request:
     rounds: int | None = None
     sets: str | None = None
     """A folder with sets that were built from the corpus already."""
+    lang: str | None = None
+    """The language of the texts, in a file that has several."""
 
 
 FEW_SAMPLES = 100
@@ -94,6 +96,9 @@ def answer(request: Request, progress: search.Progress | None = None) -> Answer:
         if spec.sets.is_fixed
         and (spec.sets.aspect, spec.sets.corpus) == (request.aspect, request.corpus)
     ]
+    if request.lang and (_is_read(request) or request.corpus in corpora()):
+        what = f"has no effect on {request.corpus}"
+        raise ConfigError(what, where="lang", remedy="Leave --lang out.")
     find_sets: Callable[[Request, search.Progress | None], Answer]
     if _is_read(request):
         find_sets, used = _own_sets, {"part"}
@@ -238,17 +243,18 @@ def _facts(
 
 def _read(request: Request) -> CorpusSamples:
     if request.corpus not in corpora():
-        return read_own(request.corpus)
+        return read_own(request.corpus, request.lang)
     named.check_has_units(request.corpus)
     corpus: CorpusSamples = registry().get("corpus", request.corpus).read()
     return corpus
 
 
-def read_own(name: str) -> CorpusSamples:
-    """Return the corpus in a file of the user's own.
+def read_own(name: str, lang: str | None = None) -> CorpusSamples:
+    """Return the corpus in a file of the user's own, its texts in a language if there are several.
 
     Raises:
-        ConfigError: the file does not exist, or has the name of a registered corpus.
+        ConfigError: the file does not exist, has the name of a registered corpus, or has texts in
+            one language.
         CorpusError: it cannot be read.
     """
     path = Path(name)
@@ -256,9 +262,9 @@ def read_own(name: str) -> CorpusSamples:
         raise ConfigError(
             "is neither the name of a corpus nor a file",
             where=name,
-            remedy=f"{advice(name, corpora())} Or name your own JSON Lines file.",
+            remedy=f"{advice(name, corpora())} Or name a file of your own.",
         )
-    corpus = _read_once(path, path.stat().st_mtime_ns)
+    corpus = _read_once(path, lang, path.stat().st_mtime_ns)
     if corpus.name in corpora():
         raise ConfigError(
             f"has the name of the corpus {corpus.name}", where=path, remedy="Rename the file."
@@ -267,5 +273,5 @@ def read_own(name: str) -> CorpusSamples:
 
 
 @lru_cache(maxsize=1)  # all sets of a corpus are built one after the other
-def _read_once(path: Path, _changed: int) -> CorpusSamples:
-    return own.read_corpus(path)
+def _read_once(path: Path, lang: str | None, _changed: int) -> CorpusSamples:
+    return own.read_corpus(path, lang)

@@ -32,6 +32,11 @@ def add_building(parser: argparse.ArgumentParser) -> None:
         help="of a corpus without published sets: runs of Algorithm 1 to choose the best from",
     )
     parser.add_argument(
+        "--lang",
+        metavar="CODE",
+        help="of WebNLG's XML with texts in several languages: read those in this one, such as ru",
+    )
+    parser.add_argument(
         "--hide",
         action="append",
         default=[],

@@ -48,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="your corpus, JSON Lines or a JSON list; or aspects and their values, a YAML file",
+        help="your corpus, in one of the forms of docs/own-corpus.md: JSON Lines, a JSON list, "
+        "WebNLG's XML, DART's JSON, CSV as E2E's or ViGGO's; or aspects and their values, a YAML "
+        "file",
     )
     make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     make.add_argument(
@@ -91,8 +93,9 @@ def run_make(options: argparse.Namespace) -> None:
         seed=options.seed,
         restarts=options.restarts,
         hide=tuple(options.hide),
+        lang=options.lang,
     )
-    for setting in ("aspect", "sets", "instruction") if is_space else ():
+    for setting in ("aspect", "sets", "instruction", "lang") if is_space else ():
         if getattr(options, setting):
             why = "has no effect on combinations of aspects"
             raise ConfigError(why, where=setting, remedy="Leave it out.")

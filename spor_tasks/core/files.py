@@ -270,6 +270,19 @@ def read_lines(path: Path) -> Generator[bytes]:
         raise CorpusError(f"cannot be read: {error}", where=where) from error
 
 
+def decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
+    """Yield the lines as texts, with their ends but without a mark of Windows before the first.
+
+    Raises:
+        CorpusError: a line is not UTF-8.
+    """
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise CorpusError(f"is not UTF-8: {error}", where=f"{where}:{number}") from error
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn an ``OSError`` in the block into the error that ``path`` cannot be written.

@@ -233,12 +233,14 @@ class CorpusSamples:
     """The material of sets: training samples, and samples that may become test samples.
 
     ``rows`` counts the rows of a file that the samples of each part were made of, if it is known.
+    ``empty`` counts the entries that are no samples, for want of a unit or of a text.
     """
 
     name: str
     train: Sequence[Sample]
     test: Sequence[Sample]
     rows: Mapping[str, int] = field(default_factory=dict, hash=False, compare=False)
+    empty: int = field(default=0, compare=False)
 
     @property
     def samples(self) -> tuple[Sample, ...]:

@@ -1,8 +1,8 @@
-"""A corpus of your own: JSON Lines, each row a sample of the training or the test part.
+"""A corpus of your own, in a file of any form (:mod:`.formats`).
 
-Every row needs ``data`` and ``texts``. It may have ``name``, ``category`` and ``id``, and either
-all rows or none have ``split`` (``train`` or ``test``). Without ``split`` all samples are training
-samples, which is enough for systematicity.
+Every row of JSON needs ``data`` and ``texts``. It may have ``name``, ``category`` and ``id``, and
+either all rows or none have ``split`` (``train`` or ``test``). Without ``split``, as in the other
+forms, all samples are training samples, which is enough for systematicity.
 
 Rows of one input are one sample. A file that repeats the input before each of its texts would
 otherwise compare an output with one of them only.
@@ -16,39 +16,41 @@ from functools import cache
 from pathlib import Path
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Sample, SampleMaker, Triple
 from spor_tasks.corpora.base import Corpus, Style
 from spor_tasks.corpora.compmctg.linearize import linearize as linearize_attributes
 from spor_tasks.corpora.e2e.linearize import linearize as linearize_pairs
-from spor_tasks.corpora.jsonl import read_samples
+from spor_tasks.corpora.formats import read_samples
 from spor_tasks.corpora.webnlg.linearize import linearize as linearize_triples
 
+_ENDINGS = (".gz", ".jsonl", ".json", ".xml", ".csv", ".tsv")
 _PARTS = ("train", "test")
 _SEVERAL_TASKS = re.compile(r"[,*?\[\]]")
 
 
-def read_corpus(path: Path) -> CorpusSamples:
-    """Return the corpus in a JSON Lines file, gzipped or not, under the name of the file.
+def read_corpus(path: Path, lang: str | None = None) -> CorpusSamples:
+    """Return the corpus in a file of any form (:mod:`.formats`), under the name of the file.
 
     Signs of the name that lm-eval reads as several tasks, or as a pattern of them, become `_`.
     Samples are in the order of their first rows, and references in the order of the rows.
+    ``lang`` chooses among the languages of its texts.
 
     Raises:
+        ConfigError: ``lang`` is given, and the texts do not name their languages.
         CorpusError: the file cannot be read or has no sample; or a row is malformed, has no texts,
             has the ``id`` of another row, or has a ``split`` while others have none. The error
             names file, line and field.
     """
-    # UTF-8, whatever encoding the locale gives to file names
-    named = os.fsencode(path.name).decode("utf-8", "surrogateescape")
-    name = named.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
-    name = _SEVERAL_TASKS.sub("_", name)
-    make = SampleMaker(name)
+    make = SampleMaker(name := _name(path))
     inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
     marked: set[bool] = set()
     ids: dict[str, str] = {}
-    for place, row, sample in read_samples(read_rows(path), make):
+    empty = 0
+    for place, row, sample in read_samples(path, make, lang):
+        if sample is None:
+            empty += 1
+            continue
         marked.add("split" in row)
         if len(marked) > 1:
             raise CorpusError(
@@ -77,7 +79,15 @@ def read_corpus(path: Path) -> CorpusSamples:
 
     train, test = (tuple(map(pooled, inputs[part].values())) for part in _PARTS)
     counts = {part: sum(map(len, inputs[part].values())) for part in _PARTS}
-    return CorpusSamples(name, train, test, counts)
+    return CorpusSamples(name, train, test, counts, empty)
+
+
+def _name(path: Path) -> str:
+    # UTF-8, whatever encoding the locale gives to file names
+    name = os.fsencode(path.name).decode("utf-8", "surrogateescape")
+    for ending in _ENDINGS:
+        name = name.removesuffix(ending)
+    return _SEVERAL_TASKS.sub("_", name)
 
 
 @cache  # each prompt needs the corpus of its sample

@@ -23,7 +23,8 @@ from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
 _KIND = "tasks"
-_BUILT_WITH = ("seed", "restarts", "hide", "sets")  # the settings of a build that a task file has
+# the settings of a build that a task file has
+_BUILT_WITH = ("seed", "restarts", "hide", "sets", "lang")
 
 
 class TaskSet(NamedTuple):
@@ -109,7 +110,7 @@ def write(
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
     if request.aspect:
         return TaskSet(tag, sizes, reasons, warnings)
-    corpus = read_own(request.corpus)
+    corpus = read_own(request.corpus, request.lang)
     texts = references.of_corpus(corpus)
     warnings += ((corpus.name, warning) for warning in texts.warnings)
     return TaskSet(tag, sizes, reasons, warnings, (*references.pooled(corpus), *texts.notes))
@@ -143,7 +144,11 @@ def _requests(
             what = f"has sets of {title}, as {first.sets} has"
             raise ConfigError(what, where=folder, remedy="Give one of them.")
         of_folders[title] = Request(
-            corpus=request.corpus, aspect=name.aspect, part=name.part, sets=os.path.realpath(folder)
+            corpus=request.corpus,
+            aspect=name.aspect,
+            part=name.part,
+            sets=os.path.realpath(folder),
+            lang=request.lang,
         )
     return requests | of_folders
 

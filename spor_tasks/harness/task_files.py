@@ -45,6 +45,8 @@ class OwnCorpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hide: tuple[str, ...] = ()
     sets: str | None = None
     """The folder of sets that were built before."""
+    lang: str | None = None
+    """The language that is read of texts in several."""
     instruction: str | None = None
     """What prompts in plain words ask for, in place of an English text."""
 

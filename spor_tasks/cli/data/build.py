@@ -23,7 +23,9 @@ HELP = "write the sets of an aspect into a folder"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
-        "--corpus", required=True, help="webnlg, e2e, viggo, mini, or your own JSON Lines file"
+        "--corpus",
+        required=True,
+        help="webnlg, e2e, viggo, mini, or a file of your own, as `spor tasks make` takes it",
     )
     parser.add_argument("--aspect", choices=ARMS, required=True)
     parser.add_argument(
@@ -86,7 +88,7 @@ def run(options: argparse.Namespace) -> int | None:
         if more:
             print(columns(more, "<22", ">9"))
     if options.corpus not in request.corpora():
-        corpus = request.read_own(options.corpus)
+        corpus = request.read_own(options.corpus, options.lang)
         for note in (*references.pooled(corpus), *references.of_corpus(corpus).notes):
             line = visible(f"{options.corpus}: {note}")
             print(line, file=sys.stderr if options.json else sys.stdout)

@@ -8,15 +8,16 @@ _PREFIX = "translate from MR to Text: "
 
 
 def linearize(sample: Sample, style: Style, instruction: str | None = None) -> str:
-    """Return the prompt of a sample of pairs, its name first where it has one.
+    """Return the prompt of a sample of pairs: its dialogue act and its name first, if it has them.
 
     Raises:
         ConfigError: the style is unknown.
     """
-    name = sample.about("name")
+    name, act = sample.about("name"), sample.about("act")
     named = [] if name is None else [display(name)]
     pairs = [[display(part) for part in unit] for unit in sample.units]
     parts = [
+        *([display(act)] if act else []),
         *(f"name[{text}]" for text in named),
         *(f"{attribute}[{value}]" for attribute, value in pairs),
     ]
@@ -24,4 +25,6 @@ def linearize(sample: Sample, style: Style, instruction: str | None = None) -> s
         *(f"name: {text}" for text in named),
         *(": ".join(map(str.strip, pair)) for pair in pairs),
     ]
-    return in_style(style, _PREFIX + " ".join(parts), facts, instruction=instruction)
+    before = f"Dialogue act: {display(act)}." if act else ""
+    line = _PREFIX + " ".join(parts)
+    return in_style(style, line, facts, before=before, instruction=instruction)

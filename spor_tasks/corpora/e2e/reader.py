@@ -1,5 +1,6 @@
 """E2E (cleaned): its CSV, and the corpus as the paper filters it (section 2.1)."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -69,7 +70,7 @@ def read_csv(content: bytes, make: SampleMaker) -> Iterator[Sample]:
     have every unit located in it, and an MR must keep a reference [code]. ``make`` gives ids to the
     samples of all files of a corpus.
     """
-    for mr, references in references_by_mr(content).items():
+    for _, mr, references in references_by_mr(io.BytesIO(content), "e2e"):
         pairs = [AttributeValue(words_of_identifier(slot), value) for slot, value in slots_of(mr)]
         name = next((value for attribute, value in pairs if attribute == "name"), None)
         units = [pair for pair in pairs if pair.attribute != "name"]

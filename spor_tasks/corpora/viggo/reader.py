@@ -6,6 +6,7 @@ sample's context. A unit's attribute has the words that a text has of the slot w
 only yes or no: the `linux` of `has_linux_release[no]`.
 """
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -52,7 +53,7 @@ def read_csv(content: bytes, make: SampleMaker) -> Iterator[Sample]:
     Those without a unit are left out: ten ask for an attribute of the reader's choice and tell
     nothing. ``make`` gives ids to the samples of all files of a corpus.
     """
-    for mr, references in references_by_mr(content).items():
+    for _, mr, references in references_by_mr(io.BytesIO(content), "viggo"):
         act, _, listed = mr.partition("(")
         slots = slots_of(listed)
         units = [

@@ -1,0 +1,198 @@
+"""Each form of a corpus of one's own: the samples of a small file, and the faults that it names."""
+
+import gzip
+import json
+import re
+
+import pytest
+
+from spor_tasks.core.errors import SporError
+from spor_tasks.core.files import ROW_BYTES
+from spor_tasks.corpora import own
+from spor_tasks.prompts.styles import prompt
+
+XML = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<benchmark><entries>
+  <entry category="Ship" eid="1" shape="(X (X))" size="2">
+    <originaltripleset><otriple>Gull | port | Ebb</otriple></originaltripleset>
+    <modifiedtripleset>
+      <mtriple>Gull | homePort | Ebb</mtriple><mtriple>Gull | CREW | 4</mtriple>
+    </modifiedtripleset>
+    <lex comment="good" lang="" lid="Id1">The Gull of Ebb has four hands.</lex>
+    <lex comment="good" lang="br" lid="Id1">Pevar den zo war ar Gull.</lex>
+  </entry>
+  <entry category="Ship" eid="2" size="1">
+    <modifiedtripleset><mtriple>Auk | homePort | Ebb</mtriple></modifiedtripleset>
+    <lex comment="good" lid="Id1"><text>The Auk lies in Ebb.</text><template>A</template></lex>
+  </entry>
+</entries></benchmark>
+"""
+E2E = """\
+mr,ref
+"name[Gull], eatType[pub], customer rating[5 out of 5]","Gull, a pub, has ""5 out of 5"" stars."
+"name[Auk], eatType[pub]",The Auk is a pub.
+"name[Gull], eatType[pub], customer rating[5 out of 5]",A pub with 5 stars is Gull.
+name[Tern],There is the Tern.
+"""
+ACTS = """\
+mr;ref
+give_opinion(name[Gull], has_pier[no], FOOD[fish, rye]);Fish and rye at the Gull, and no pier!
+request_attribute(food[]);Which food do you like?
+"""
+DART = [
+    {
+        "tripleset": [["Gull", "CREW", "4"], ["[TABLECONTEXT]", "[TITLE]", "Ships"]],
+        "subtree_was_extended": False,
+        "annotations": [
+            {"source": "invented", "text": "The Gull has four hands."},
+            {"source": "invented", "text": "Four hands sail the Gull."},
+        ],
+    },
+    {"tripleset": [["Auk", "CREW", "2"]], "annotations": {"text": ["Two."], "source": ["x"]}},
+]
+ROWS = [
+    {"data": [["pier", "no"]], "name": "Gull", "texts": ["No pier."], "split": "train"},
+    {"data": [["pier", "yes"]], "name": "Gull", "texts": ["A pier."], "split": "test"},
+]
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
+
+
+def read(tmp_path, content, *, name="ships.x", lang=None):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return own.read_corpus(file, lang)
+
+
+def fault(tmp_path, content, **settings):
+    with pytest.raises(SporError) as caught:
+        read(tmp_path, content, **settings)
+    return str(caught.value).replace(f"{tmp_path}/ships.x", "FILE")
+
+
+def test_webnlg_s_xml_is_read_in_one_of_its_languages(tmp_path):
+    corpus = read(tmp_path, XML, name="ships.xml.gz", lang="en")
+    assert (corpus.name, corpus.empty, corpus.test) == ("ships", 0, ())
+    gull, auk = corpus.train
+    assert gull.units == (("Gull", "home port", "Ebb"), ("Gull", "CREW", "4"))
+    assert gull.references == ("The Gull of Ebb has four hands.",)
+    assert gull.context == {"category": "Ship"}
+    assert auk.references == ("The Auk lies in Ebb.",)  # of the enriched form, without templates
+    corpus = read(tmp_path, XML, lang="br")
+    assert [sample.references for sample in corpus.samples] == [("Pevar den zo war ar Gull.",)]
+    assert corpus.empty == 1
+    assert read(tmp_path, XML.replace('lang="br"', "")).train[0].references[1].startswith("Pevar")
+    assert "FILE, entry 1: has texts in several languages: br, en" in fault(tmp_path, XML)
+    assert "FILE: has no text in 'de', but in br, en" in fault(tmp_path, XML, lang="de")
+
+
+@pytest.mark.parametrize("sign", [",", "\t"])
+def test_rows_of_one_meaning_representation_are_a_sample(tmp_path, sign):
+    corpus = read(
+        tmp_path,
+        f"\ufeff{E2E}"
+        if sign == ","
+        else E2E.replace('",', '"\t').replace("mr,", "mr\t").replace("[Tern],", "[Tern]\t"),
+    )
+    gull, auk = corpus.train
+    assert gull.units == (("eat type", "pub"), ("customer rating", "5 out of 5"))
+    assert (gull.about("name"), auk.about("name")) == ("Gull", "Auk")
+    assert gull.references == (
+        'Gull, a pub, has "5 out of 5" stars.',
+        "A pub with 5 stars is Gull.",
+    )
+    assert corpus.empty == 1  # the Tern, of which nothing is told
+
+
+def test_a_dialogue_act_is_in_the_context_and_in_the_prompt(tmp_path):
+    corpus = read(tmp_path, ACTS)
+    (sample,) = corpus.samples
+    assert sample.units == (("has pier", "no"), ("food", "fish, rye"))
+    assert sample.context == {"act": "give_opinion", "name": "Gull"}
+    assert corpus.empty == 1
+    assert prompt(sample, "seq2seq") == (
+        "translate from MR to Text: give opinion name[Gull] has pier[no] food[fish, rye]"
+    )
+    assert prompt(sample, "instruction").startswith("Dialogue act: give opinion. Write a short")
+
+
+@pytest.mark.parametrize("form", [json.dumps, lambda rows: json.dumps(rows, indent=2)])
+def test_an_item_of_dart_is_a_sample(tmp_path, form):
+    gull, auk = read(tmp_path, form(DART), name="ships.json").train
+    assert gull.units == (("Gull", "CREW", "4"), ("[TABLECONTEXT]", "[TITLE]", "Ships"))
+    assert gull.references == ("The Gull has four hands.", "Four hands sail the Gull.")
+    assert (auk.units, auk.references) == ((("Auk", "CREW", "2"),), ("Two.",))
+    assert read(tmp_path, "\n".join(map(json.dumps, DART)), name="ships").train == (gull, auk)
+
+
+@pytest.mark.parametrize(
+    "content", [LINES, f"\n \n{LINES}", json.dumps(ROWS), gzip.compress(LINES.encode())]
+)
+def test_rows_and_a_list_of_them_are_read_as_before(tmp_path, content):
+    corpus = read(tmp_path, content)
+    assert [sample.references for sample in corpus.samples] == [("No pier.",), ("A pier.",)]
+    assert (len(corpus.train), len(corpus.test)) == (1, 1)
+
+
+ENGLISH = XML.replace('lang="br"', "")
+BOMB = '<!DOCTYPE b [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]><benchmark/>'
+OUTSIDE = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><benchmark><entry>&a;</entry></benchmark>'
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (BOMB, "FILE: declares a document type"),
+        (f"<?xml version='1.0'?>\n{OUTSIDE}", "FILE: declares a document type"),
+        (BOMB.encode("utf-16"), "FILE:1: is not UTF-8"),
+        (BOMB.encode("utf-16-le"), "FILE: declares a document type"),
+        (ENGLISH[:-40], "FILE: is not XML: unclosed token: line 13"),
+        (ENGLISH.replace("</lex>", "", 1), "FILE: is not XML: mismatched tag"),
+        ("<html><p/></html>", "FILE: has no <entry>"),
+        (f"<html>{'x' * ROW_BYTES}", f"FILE: has {ROW_BYTES:,} bytes without an <entry>"),
+        (
+            ENGLISH.replace("Gull | homePort | Ebb", "Gull | Ebb", 1),
+            "FILE, entry 1: 'Gull | Ebb' is not",
+        ),
+        (
+            re.sub("<lex.*</lex>", "", XML),
+            "FILE, entry 1: is not a sample: Expected `array` of length",
+        ),
+        ("a,b\n1,2\n", "FILE: is neither JSON nor XML, and its first line has no columns `mr`"),
+        ("word\n" * 10, "FILE: is neither JSON nor XML"),
+        ("\0" * 99, "FILE: is neither JSON nor XML"),
+        (b"PK\x03\x04\xff\xfe", "FILE:1: is not UTF-8"),
+        ('mr,ref\n"name[Gull], food[rye],Rye.\n', "FILE:2: is not CSV: unexpected end of data"),
+        ("mr,ref\nfood[rye],Rye, Gull.\n", "FILE:2: has more or fewer cells than the first line"),
+        ("mr,ref\nfood[rye]\n", "FILE:2: has more or fewer cells than the first line"),
+        (
+            f"mr,ref\nfood[rye],{'x' * 200_000}\n",
+            "FILE:2: is not CSV: field larger than field limit",
+        ),
+        ("mr,ref\nrye bread,Rye.\n", "FILE:2: 'rye bread' is not a meaning representation"),
+        (
+            'mr,ref\n"a(food[rye]) & b(food[fish])",Rye.\n',
+            "FILE:2: 'a(food[rye]) & b(food[fish])' is",
+        ),
+        ("mr,ref\n,Rye.\n", "FILE:2: '' is not a meaning representation"),
+        ("mr,ref\nfood[rye],...\n", "FILE:2: none of its texts has a letter or digit"),
+        ("mr,ref\n", "FILE: has no samples"),
+        (
+            '[{"tripleset": [["Gull", 4]], "annotations": []}]',
+            "FILE, row 1: is not an item of DART",
+        ),
+        (
+            '[{"tripleset": [["Gull", "crew"]], "annotations": [{"text": "4"}]}, {}]',
+            "FILE, row 2: is n",
+        ),
+        ('[{"tripleset": [], "annotations": [{"text": "4"}]}]', "FILE, row 1: is not a sample"),
+        ("", "FILE: has no samples"),
+    ],
+)
+def test_a_fault_is_one_line_with_its_place(tmp_path, content, what):
+    assert fault(tmp_path, content).startswith(what)
+
+
+@pytest.mark.parametrize("content", [E2E, ACTS, LINES, json.dumps(DART)])
+def test_only_texts_in_xml_have_languages(tmp_path, content):
+    assert "lang: has no effect on " in fault(tmp_path, content, lang="en")
