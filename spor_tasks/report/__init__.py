@@ -55,12 +55,18 @@ def write(
         document = tables.document(report)
         if out is None:
             return document, {}, ()
-        from spor_tasks.report import browser, page, plots
+        from spor_tasks.report import answers, browser, page, plots
 
-        browsed = browser.browse(report.samples)
-        rows, ranking = report.measured, leaderboard.document(rank(report))
+        browsed, rows, ranked = browser.browse(report.samples), report.measured, rank(report)
         drawn = plots.draw(rows, browsed.outcomes)
-        shown = page.page(document, ranking, rows, browsed, drawn)
+        shown = page.page(
+            document,
+            ranking=leaderboard.document(ranked),
+            rows=rows,
+            browser=browsed,
+            drawn=drawn,
+            answers=answers.answers(report, ranked.boards),
+        )
         pictures = {plot.file: plot.svg for plot in drawn}
         files = {PAGE: shown, **pictures, **document.files("report")}
         return document, files, plots.FILES - pictures.keys()

@@ -119,7 +119,7 @@ def _report(collected: Collected, sources: Sequence[Path], merge_by: Iterable[st
     files = tuple(file for run in collected.runs if (file := find(run)))
     notices = _notices(collected.runs, files, sources)
     problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
-    return Report(rows, pooled_rows, files, logged, problems)
+    return Report(rows, pooled_rows, files, {**logged, **of_pooled}, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from spor_tasks import __version__
+from spor_tasks.report.answers import Answers
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
@@ -22,10 +23,12 @@ from spor_tasks.results.rows import Comparison
 
 def page(
     document: Document,
+    *,
     ranking: Document,
     rows: Sequence[Comparison],
     browser: Browser,
     drawn: Sequence[Plot],
+    answers: Sequence[Answers],
 ) -> str:
     """Return the page of the rows, with their tables and boards; equal reports give equal text.
 
@@ -43,10 +46,16 @@ def page(
     if days:
         facts.append(f"evaluated {' to '.join(dict.fromkeys((days[0], days[-1])))}")
     layouts = {row.spec.benchmark: row.spec.about for row in rows}
+    plots = {
+        "plots": [plot for plot in drawn if not plot.is_of_samples],
+        "where it fails": [plot for plot in drawn if plot.is_of_samples],
+    }
     content = {
+        "answers": answers,
+        "plots": plots["plots"],
         "tables": document.grids,
+        "where it fails": plots["where it fails"],
         "leaderboard": boards,
-        "plots": drawn,
         "samples": True,
         "problems": [*document.problems, *browser.problems],
     }
@@ -64,7 +73,8 @@ def page(
             ("tables", "", document.short_legend, document.grids),
             ("leaderboard", ranking.legend, "", boards),
         ],
-        plots=drawn,
+        plots=plots,
+        answers=answers,
         problems=content["problems"],
         trials=[problem for problem in document.problems if problem.kind == TRIAL],
         footer=document.legend,

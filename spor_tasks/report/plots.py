@@ -6,7 +6,7 @@ plot stands in. Equal figures are equal bytes.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from statistics import fmean, stdev
@@ -16,6 +16,7 @@ from spor_tasks.core.words import joined
 from spor_tasks.report.browser import TestOutcomes
 from spor_tasks.report.grid import section_title
 from spor_tasks.report.templates import template
+from spor_tasks.report.views import AS_IS
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.stats import Interval
@@ -27,17 +28,26 @@ _NORMAL = 1.959964  # standard errors on either side in 95 %
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """One picture: a file name without its ending, a title, a caption, and the SVG."""
+    """One picture: a file name without its ending, a title, a caption, and the SVG.
+
+    ``narrow`` is the same for a phone.
+    """
 
     name: str
     title: str
     caption: str
     svg: str
+    narrow: str
 
     @property
     def file(self) -> str:
         """The name of its file in the folder of a report."""
         return f"plots/{self.name}.svg"
+
+    @property
+    def is_of_samples(self) -> bool:
+        """Whether it shows on which samples scores are low."""
+        return self.name in _OF_SAMPLES
 
 
 class _Look(NamedTuple):
@@ -53,29 +63,27 @@ _SQUARE, _DIAMOND = "m-3.8-3.8h7.6v7.6h-7.6z", "m0-5l5 5l-5 5l-5-5z"
 _LOOKS = (_Look("#0072b2", _CIRCLE, -3.5), _Look("#d55e00", _SQUARE, 3.5))
 _AS_IS = _Look("#8a8a8a", _DIAMOND)
 _DIFFERENCE = _Look("currentColor", _CIRCLE)
-_ARMS = {
-    "first arm (Atom, Invisible, Original)": _LOOKS[0],
-    "second arm (Combination, Visible, Match)": _LOOKS[1],
-    "as is": _AS_IS,
-}
 _TRAITS = {
     "units": ("units", "Score by number of units"),
     "category": ("categories", "Score by category"),
 }
+_OF_SAMPLES = tuple(name for name, _ in _TRAITS.values())
 FILES = frozenset(
     f"plots/{name}.{ending}"
-    for name, ending in product(("gaps", "halves", "units", "categories"), ("svg", "png"))
+    for name, ending in product(("gaps", "order", "halves", *_OF_SAMPLES), ("svg", "png"))
 )
 """The files of all plots, of which a report may have some; those of 0.2 had PNG too."""
 _OVER_SAMPLES = "Means over samples, and seeds, with 95 % intervals over samples."
-_HALVES = dict(zip(("combinations in training (i.d.)", "compositional"), _LOOKS, strict=True))
+_OVER_SEEDS = "Means over seeds with 95 % intervals. Filled differences have p < 0.05."
+_HALVES = ("combinations in training (i.d.)", "compositional")
 
 
 class _Point(NamedTuple):
-    """A score, both ends of its interval, and the parts that it is the mean of."""
+    """A score of an arm, both ends of its interval, and the parts that it is the mean of."""
 
     value: float
     look: _Look
+    name: str = ""
     ends: Sequence[float] = ()
     parts: Sequence[float] = ()
     is_filled: bool = True
@@ -88,13 +96,17 @@ class _Point(NamedTuple):
 
 
 class _PlotRow(NamedTuple):
-    """Scores under a title, and a point with a text for their difference; names have lines."""
+    """Scores under a title, and a point with a text for their difference.
 
-    title: str
+    ``title`` and ``name`` have lines. ``subtracted`` names the arms of the difference.
+    """
+
+    title: Sequence[str]
     name: Sequence[str]
     points: Sequence[_Point]
     difference: _Point | None = None
     text: str = ""
+    subtracted: str = ""
 
 
 def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[Plot, ...]:
@@ -108,36 +120,35 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[
         for test in outcomes
         if (score := scores.get(test.metric)) and score.is_percentage and score.totals == "mean"
     ]
+    order = "Zero is no relation to the order of the input, one is the same order. "
     plots = (
         _plot(
-            _arms(rows),
+            _arms(rows, lambda score: score.is_percentage),
             ("gaps", "Scores of the arms, and their difference"),
-            "Means over seeds with 95 % intervals. Below zero, the model loses where it must "
-            "generalize; in order invariance, either side is an effect of the training texts' "
-            "order. Filled differences have p < 0.05.",
-            _ARMS,
-            "first arm − second arm",
+            f"{_OVER_SEEDS} Below zero, the model loses where it must generalize; in order "
+            "invariance, either side is an effect of the training texts' order.",
+        ),
+        _plot(
+            _arms(rows, lambda score: score.range == (-1, 1)),
+            ("order", "Order of the texts, and the difference of the arms"),
+            f"{order}{_OVER_SEEDS}",
         ),
         _plot(
             _halves(rows),
             ("halves", "Known and new combinations"),
             "Means over the splits of a protocol, each of which is a thin line.",
-            _HALVES,
-            "gap in % of the first mean",
         ),
-        *(
-            _plot(_groups(means, trait), names, _OVER_SAMPLES, _ARMS)
-            for trait, names in _TRAITS.items()
-        ),
+        *(_plot(_groups(means, trait), names, _OVER_SAMPLES) for trait, names in _TRAITS.items()),
     )
     return tuple(plot for plot in plots if plot)
 
 
 # --- One plot ------------------------------------------------------------------------------------
 
-_WIDTH, _LABELS, _LEGEND, _FOOT = 1120, 340, 34, 46  # in pixels; labels are left of all axes
+_WIDTH, _LABELS, _FOOT = 1120, 340, 46  # in pixels; labels are left of all axes
+_NARROW = 340  # of which labels take nothing: they stand above their points
 _MOST_TICKS = 8
-_TITLE, _LINE = 26, 24  # the heights of a title and of a row; a row with a difference has more
+_LEGEND, _LINE, _TEXT = 34, 24, 15  # the heights of the legend, of a row, and of a line of text
 
 
 class _Axis(NamedTuple):
@@ -148,6 +159,7 @@ class _Axis(NamedTuple):
     right: float
     low: float
     high: float
+    most_ticks: int
 
     def place(self, value: float) -> float:
         """Return where a value is drawn."""
@@ -155,59 +167,71 @@ class _Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers, four to nine of them."""
+        """Round numbers, four to nine of them, or half as many on a phone."""
         length = self.high - self.low
         power = 10.0 ** math.floor(math.log10(length))
-        step = power * next(n for n in (0.2, 0.5, 1, 2) if length / power < _MOST_TICKS * n)
+        step = power * next(n for n in (0.2, 0.5, 1, 2, 5) if length / power < self.most_ticks * n)
         return [n * step for n in range(math.ceil(self.low / step), int(self.high // step) + 1)]
 
 
-def _plot(
-    rows: Iterable[_PlotRow],
-    names: tuple[str, str],
-    caption: str,
-    looks: Mapping[str, _Look],
-    difference: str = "",
-) -> Plot | None:
-    """Return a plot with the names of its file and for its readers; None without rows.
-
-    Differences have an axis of their own, which ``difference`` is the label of.
-    """
+def _plot(rows: Iterable[_PlotRow], names: tuple[str, str], caption: str) -> Plot | None:
+    """Return a plot with the names of its file and for its readers; None without rows."""
     drawn = list(rows)
     if not drawn:
         return None
     if (left_out := len(drawn) - _MOST_ROWS) > 0:
         caption += f" {left_out} more rows are left out."
     drawn = drawn[:_MOST_ROWS]
-    end = 740 if difference else _WIDTH - 20
-    axes = [_axis("score", _LABELS, end, [point for row in drawn for point in row.points])]
-    if difference:
-        gaps = [_Point(0, _AS_IS), *(row.difference for row in drawn if row.difference)]
-        axes.append(_axis(difference, end + 40, _WIDTH - 20, gaps))
-    groups, y, height = [], float(_LEGEND), _LINE * len(axes)
-    for title, same in groupby(drawn, key=lambda row: row.title):
-        first = y + _TITLE + height / 2
-        placed = [(row, first + number * height) for number, row in enumerate(same)]
-        groups.append((title, y + 16, placed))
-        y += _TITLE + height * len(placed)
-    svg = template("plot.svg.j2").render(
-        title=names[1],
+    return Plot(*names, caption, _svg(drawn, names[1]), _svg(drawn, names[1], is_narrow=True))
+
+
+def _svg(drawn: Sequence[_PlotRow], title: str, *, is_narrow: bool = False) -> str:
+    """Return rows as SVG; differences have an axis of their own, on a phone only their numbers."""
+    points = [point for row in drawn for point in row.points]
+    gaps = [row.difference for row in drawn if row.difference and not is_narrow]
+    width, labels, ticks = (_NARROW, 0, _MOST_TICKS // 2) if is_narrow else (_WIDTH, _LABELS, 8)
+    end = 740 if gaps else width - 20
+    axes = [_axis("score", labels + 12 * is_narrow, end, points, ticks)]
+    if gaps:
+        label = {row.subtracted: None for row in drawn if row.difference}
+        gaps.append(_Point(0, _AS_IS))
+        axes.append(_axis(" or ".join(label), end + 40, width - 20, gaps, ticks))
+    looks = {
+        ", ".join(dict.fromkeys(each.name for each in points if each.look == look)): look
+        for look in (*_LOOKS, _AS_IS)
+        if any(each.look == look for each in points)
+    }
+    top = float(_TEXT * len(looks) + 10 if is_narrow else _LEGEND)
+    groups, y = [], top
+    for of_group, same in groupby(drawn, key=lambda row: row.title):
+        lines = of_group if is_narrow else [" · ".join(of_group)]
+        titles, placed = [(line, y + 16 + _TEXT * at) for at, line in enumerate(lines)], []
+        y += _TEXT * len(lines) + 11
+        for row in same:
+            above = _TEXT * len(row.name) if is_narrow else 0
+            height = above + _LINE * len(axes)
+            placed.append((row, y + above + _LINE * len(axes) / 2))
+            y += height
+        groups.append((titles, placed))
+    return template("plot.svg.j2").render(
+        title=title,
         looks=looks,
         axes=axes,
         groups=groups,
-        labels=_LABELS,
-        top=_LEGEND,
+        labels=labels,
+        top=top,
         bottom=y,
-        width=_WIDTH,
+        width=width,
         height=y + _FOOT,
     )
-    return Plot(*names, caption, svg)
 
 
-def _axis(label: str, left: float, right: float, points: Iterable[_Point]) -> _Axis:
+def _axis(
+    label: str, left: float, right: float, points: Iterable[_Point], most_ticks: int
+) -> _Axis:
     values = [value for point in points for value in (point.value, *point.ends, *point.parts)]
     margin = (max(values) - min(values)) / 20 or 1
-    return _Axis(label, left, right, min(values) - margin, max(values) + margin)
+    return _Axis(label, left, right, min(values) - margin, max(values) + margin, most_ticks)
 
 
 def _short(name: str) -> str:
@@ -218,24 +242,28 @@ def _short(name: str) -> str:
 # --- Rows of the tables --------------------------------------------------------------------------
 
 
-def _arms(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
-    """Yield the scores of arms and their difference: headlines from 0 to 100, to fit one scale."""
+def _arms(rows: Iterable[Comparison], fits: Callable[[ScoreFacts], bool]) -> Iterator[_PlotRow]:
+    """Yield the headlines of a scale, if there are several cells of a row or their difference."""
     for row in rows:
-        difference = row.difference
-        if row.metric != row.spec.headline or not row.score.is_percentage or not difference:
+        if row.metric != row.spec.headline or not fits(row.score):
             continue
-        cells = zip((*row.arms, row.as_is), (*_LOOKS, _AS_IS), strict=True)
+        arms = tuple(map(str.capitalize, row.spec.arms))
+        looks = *zip(arms, row.arms, _LOOKS, strict=False), (AS_IS, row.as_is, _AS_IS)
         points = [
-            _Point(cell.mean, look, _ends(cell.interval))
-            for cell, look in cells
+            _Point(cell.mean, look, name, _ends(cell.interval))
+            for name, cell, look in looks
             if cell.mean is not None
         ]
-        sets = row.spec.sets
+        if len(points) < 2:
+            continue
+        sets, difference, gap, text = row.spec.sets, row.difference, None, ""
         test = joined(" · ", sets.corpus, sets.part, row.variant, sets.protocol, row.score.label)
-        ends, is_filled = _ends(difference.interval), bool(difference.mark)
-        gap = _Point(difference.value, _DIFFERENCE, ends, is_filled=is_filled)
-        text = f"{difference.value:+.2f}{difference.mark}"
-        yield _PlotRow(row.spec.about.aspect, (_short(row.model), test), points, gap, text)
+        if difference:
+            ends, is_filled = _ends(difference.interval), bool(difference.mark)
+            gap = _Point(difference.value, _DIFFERENCE, ends=ends, is_filled=is_filled)
+            text = f"{difference.value:+.2f}{difference.mark}"
+        name, title = (_short(row.model), test), [row.spec.about.aspect]
+        yield _PlotRow(title, name, points, gap, text, " − ".join(arms))
 
 
 def _ends(interval: Interval | None) -> Sequence[float]:
@@ -260,10 +288,11 @@ def _halves(rows: Iterable[Comparison]) -> Iterator[_PlotRow]:
     for (title, system), halves in scores.items():
         if all(halves):
             first, second = map(fmean, halves)
-            looks = zip(halves, _LOOKS, strict=True)
-            points = [_Point(fmean(half), look, parts=half) for half, look in looks]
+            looks = zip(halves, _LOOKS, _HALVES, strict=True)
+            points = [_Point(fmean(half), look, name, parts=half) for half, look, name in looks]
             loss = 100 * (first - second) / first if first else 0.0
-            yield _PlotRow(title, [system], points, _Point(loss, _DIFFERENCE), f"{loss:+.1f} %")
+            difference, label = _Point(loss, _DIFFERENCE), "gap in % of the first mean"
+            yield _PlotRow([title], [system], points, difference, f"{loss:+.1f} %", label)
 
 
 # --- Rows of samples -----------------------------------------------------------------------------
@@ -288,14 +317,17 @@ def _groups(tests: Iterable[tuple[TestOutcomes, ScoreFacts]], trait: str) -> Ite
                 arms.setdefault(arm, []).append(fmean(values))
         looks = dict(zip(test.arms, _LOOKS, strict=False))
         for model, groups in models.items():
-            title = " · ".join((_short(model), test.title, score.label))
+            title = _short(model), test.title, score.label
             for group, arms in sorted(groups.items()) if len(groups) > 1 else ():
-                points = [_mean(of_arm, looks.get(arm, _AS_IS)) for arm, of_arm in arms.items()]
+                points = [
+                    _mean(of_arm, looks.get(arm, _AS_IS), arm.capitalize() if arm in looks else arm)
+                    for arm, of_arm in arms.items()
+                ]
                 yield _PlotRow(title, [_short(str(group))], points)
 
 
-def _mean(values: Sequence[float], look: _Look) -> _Point:
+def _mean(values: Sequence[float], look: _Look, name: str) -> _Point:
     """Return the mean of samples with its interval, by the normal distribution."""
     mean, n = fmean(values), len(values)
     reach = _NORMAL * stdev(values) / math.sqrt(n) if n > 1 else 0.0
-    return _Point(mean, look, (mean - reach, mean + reach))
+    return _Point(mean, look, name, (mean - reach, mean + reach))

@@ -6,7 +6,7 @@ The same tests serve arms, checkpoints, boards and two runs of one test.
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
@@ -65,6 +65,7 @@ def estimate(logged: AllLogged, metric: str, *systems: System) -> Estimate | Non
         samples[0].clusters,
         runs[0].spec.scores[metric].scale,
         [each.resampled[metric] for each in samples if metric in each.resampled],
+        are_all=all(len(system) > 1 or system[0].seed is None for system in systems),
     )
 
 
@@ -447,14 +448,8 @@ def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, 
         [*differing.items()], compare(pairs, logged), strict=True
     ):
         row, runs = rows[number], tuple(len(cell.runs) for cell in rows[number].arms)
-        mark, reason = "", why and f"not tested: {why}"
-        if p is not None and (found.clusters or 0) < FEWEST_CLUSTERS:
-            reason = f"no mark: {_FEW_CLUSTERS}"
-        elif p is not None and round(found.value, 2):
-            marks = MARKS[1:] if 2 in runs else MARKS
-            mark = next((mark for mark, level in marks if p < level), "")
-        differing[number] = replace(found, p=p, mark=mark, reason=reason)
-        if reason is None:
+        differing[number] = _marked(found, p, why, runs)
+        if differing[number].reason is None:
             sets = row.spec.sets
             table = sets.aspect, sets.corpus, sets.protocol, row.variant, row.metric, runs
             tables[table].append(number)
@@ -464,6 +459,31 @@ def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, 
         for number in numbers:
             differing[number] = replace(differing[number], detectable=smallest)
     return tuple(replace(row, difference=differing.get(n)) for n, row in enumerate(rows))
+
+
+def _marked(found: Estimate, p: float | None, why: str | None, runs: Collection[int]) -> Estimate:
+    """Return a difference of systems of so many runs with its p and mark, or why it has none."""
+    mark, reason = "", why and f"not tested: {why}"
+    if p is not None and (found.clusters or 0) < FEWEST_CLUSTERS:
+        reason = f"no mark: {_FEW_CLUSTERS}"
+    elif p is not None and round(found.value, 2):
+        marks = MARKS[1:] if 2 in runs else MARKS
+        mark = next((mark for mark, level in marks if p < level), "")
+    return replace(found, p=p, mark=mark, reason=reason)
+
+
+def tested_difference(
+    first: System, second: System, metric: str, logged: AllLogged
+) -> Estimate | None:
+    """Return the first system's score less the second's, with its p and mark.
+
+    None where one of them has no run, or their samples differ.
+    """
+    found = estimate(logged, metric, first, second) if first and second else None
+    if found is None:
+        return None
+    ((_, p, why),) = compare([SystemPair(first, second, metric)], logged)
+    return _marked(found, p, why, (len(first), len(second)))
 
 
 # --- Two runs of a test ---------------------------------------------------------------------------

@@ -270,12 +270,15 @@ def estimate(
     clusters: Clusters,
     scale: Scale = _ANY,
     drawn: Sequence[Numbers] | None = None,
+    *,
+    are_all: bool = False,
 ) -> Estimate | None:
     """Estimate the score of one system, or the score of a system minus that of a second one.
 
     A system has a column for each of its runs; all columns are of the same samples. A difference
     counts the samples with a verdict in every run. It has no interval if one system has a single
-    run and the other several. ``drawn`` are the resampled scores of the columns, where they are
+    run and the other several, unless the runs ``are_all`` that a system of one run can have.
+    ``drawn`` are the resampled scores of the columns, where they are
     known. None where no sample has the verdicts, or the score cannot be resampled.
     """
     all_columns = columns = [column for runs in systems for column in runs]
@@ -302,7 +305,7 @@ def estimate(
             variances = Variances(np.array([np.nanvar(resampled)]), none, none, none, freedom)
         if is_difference:
             ends = randomization_interval((all_columns[0], all_columns[1]), all_clusters)
-    elif all(len(runs) > 1 for runs in by_system):
+    elif are_all or all(len(runs) > 1 for runs in by_system):
         _, found = differences(by_system, clusters)
         if not math.isnan(value):
             ends, variances, source = Student.of(value, found).interval(), found, "runs"

@@ -23,6 +23,7 @@ from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.report import browser, page
+from spor_tasks.report.answers import Answers
 from spor_tasks.report.browser import browse
 from spor_tasks.report.grid import Grid
 from spor_tasks.report.marking import mark
@@ -63,7 +64,7 @@ def test_nothing_comes_from_what_others_wrote_or_is_loaded_from_anywhere(html):
     assert "window.broken = true" not in html
     names = [tag for tag, _ in tags_of(html)]
     assert {"iframe", "object", "embed", "base"}.isdisjoint(names)
-    assert names.count("svg") == html.count('<figure class="plot') > 0
+    assert names.count("svg") == 2 * html.count('<figure class="plot') > 0  # one is for phones
     assert "img" not in names
     assert names.count("script") == html.count('id="chunk-') + 1
     for tag, attributes in tags_of(html):
@@ -242,8 +243,8 @@ anything = st.text(st.characters(exclude_categories=[]), max_size=40) | st.text(
 texts = st.sampled_from(HOSTILE) | anything.filter(lambda x: json.loads(json.dumps(x)) == x)
 PAGE = template("page.html.j2")
 EMPTY = dict.fromkeys(
-    ("tables", "plots", "problems", "sections", "chunks", "trials", "introductions"), ()
-)
+    ("tables", "answers", "problems", "sections", "chunks", "trials", "introductions"), ()
+) | {"plots": {"plots": (), "where it fails": ()}}
 TEXTS = ("version", "name", "title", "facts", "style", "script", "footer")
 
 
@@ -258,11 +259,15 @@ def in_a_table(text):
     return rendered(tables=[("tables", "", name, [grid])])
 
 
+def in_an_answer(text):
+    return rendered(answers=[Answers(text, [text])])
+
+
 def in_a_problem(text):
     return rendered(problems=[Problem("kind", text, text)])
 
 
-@pytest.mark.parametrize("shown_in", [in_a_table, in_a_problem])
+@pytest.mark.parametrize("shown_in", [in_a_table, in_an_answer, in_a_problem])
 @given(text=texts)
 def test_a_text_adds_no_element_and_no_attribute(shown_in, text):
     html, plain = shown_in(text), shown_in("plain" if text else "")
@@ -296,11 +301,12 @@ def words(plot):
 
 def test_plots_have_a_row_for_each_model_and_task(invented):
     plots = plots_of(invented)
-    assert list(plots) == ["gaps", "units", "categories"]
+    assert list(plots) == ["gaps", "order", "units", "categories"]
     for plot in plots.values():
-        ET.fromstring(plot.svg)  # noqa: S314 - our own
-        assert "<image" not in plot.svg
-        assert EVIL_MODEL not in plot.svg
+        for svg in (plot.svg, plot.narrow):
+            ET.fromstring(svg)  # noqa: S314 - our own
+            assert "<image" not in svg
+            assert EVIL_MODEL not in svg
     gaps, units = words(plots["gaps"]), words(plots["units"])
     assert {"Systematicity", "Order invariance", "as is"} <= set(gaps)
     assert sum("Faithful ordering PBH" in word for word in gaps) == 2

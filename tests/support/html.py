@@ -32,7 +32,14 @@ def page_of(folder):
     found = report.collect([folder])
     ranking = leaderboard.document(report.rank(found))
     browsed = browser.browse(found.samples)
-    return page.page(tables.document(found), ranking, found.measured, browsed, ())
+    return page.page(
+        tables.document(found),
+        ranking=ranking,
+        rows=found.measured,
+        browser=browsed,
+        drawn=(),
+        answers=(),
+    )
 
 
 def chunk(html, number):

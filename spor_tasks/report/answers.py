@@ -1,0 +1,139 @@
+"""Answers: a sentence for each question that the results of a report can answer.
+
+The questions are about the score that a task is read by: whether its arms differ, what training
+gained over the base, whether a model is above the floor, and which system is the best.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from spor_tasks.report.collect import Report
+from spor_tasks.report.grid import full_title, p_text
+from spor_tasks.report.leaderboard import Board
+from spor_tasks.results.compare import tested_difference
+from spor_tasks.results.facts import ScoreFacts
+from spor_tasks.results.logged import AllLogged
+from spor_tasks.results.rows import Cell, Comparison
+from spor_tasks.results.stats import Estimate
+
+_FLOOR = "copy-input"
+_BASE = "the base"
+_PERCENT = 100
+
+
+class Answers(NamedTuple):
+    """The sentences about a test."""
+
+    title: str
+    sentences: Sequence[str]
+
+
+def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
+    """Return the answers about each test of a report, whose systems ``boards`` rank."""
+    rows = [row for table in report.tables for row in table.pooled if row.kind == "run"]
+    floors = {(row.task, row.metric): row for row in report.floors if row.model == _FLOOR}
+    names: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        names[full_title(row)].add(row.name)
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        name = f"{row.name}: " if len(names[full_title(row)]) > 1 else ""
+        floor = floors.get((row.task, row.metric))
+        sentences = (*_differences(row, report.logged), *_above(row, floor), *_gap(row))
+        found[full_title(row)] += (f"{name}{text[0].upper()}{text[1:]}" for text in sentences)
+    for board in boards:
+        found[full_title(board.row)] += _ranks(board)
+    return tuple(Answers(title, texts) for title, texts in found.items() if texts)
+
+
+def _differences(row: Comparison, logged: AllLogged) -> Iterator[str]:
+    """Yield whether the arms differ, and whether each of them differs from the model as it is."""
+    if row.metric != row.spec.headline:
+        return
+    if row.difference:
+        first, second = map(str.capitalize, row.spec.arms)
+        yield _verdict(row.difference, row.score, first, second)
+    for arm, cell in row.by_arm:
+        found = tested_difference(cell.runs, row.as_is.runs, row.metric, logged)
+        if found:
+            yield _verdict(found, row.score, f"training on {arm.capitalize()}", _BASE)
+
+
+def _verdict(found: Estimate, score: ScoreFacts, first: str, second: str) -> str:
+    """Return whether a score differs, by how much, and how large a difference would be found."""
+    sign = -1 if found.mark and found.value < 0 else 1
+    number, around = _number(sign * found.value, score), _around(found, score, sign)
+    size = f"{number} {score.title}{around}"
+    if found.mark and score.higher_is_better:
+        verb, than = ("gains", "over") if sign > 0 else ("loses", "against")
+        return f"{first} {verb} {size} {than} {second}, {_p(found)}."
+    if found.mark:
+        side = "higher" if sign > 0 else "lower"
+        change = f"{number}{around} {side}"
+        return f"{score.title} is {change} with {first} than with {second}, {_p(found)}."
+    if found.reason:
+        _, _, why = found.reason.partition(": ")
+        return f"{first} less {second} is {size}. There is no verdict: {why}."
+    power = found.detectable and (
+        f"; {_number(found.detectable, score)} would have been found with 80 % power"
+    )
+    return f"No difference between {first} and {second} was found: {size}{power or ''}."
+
+
+def _above(row: Comparison, floor: Comparison | None) -> Iterator[str]:
+    """Yield whether a model is above the floor that repeats its input."""
+    held_out = row.signature.get("held_out_reference") == "True"
+    if row.metric != row.spec.headline or held_out or not row.score.higher_is_better or not floor:
+        return
+    high = floor.as_is.interval
+    for name, cell in (*row.by_arm, (_BASE, row.as_is)):
+        if high and cell.interval:
+            place = "above" if cell.interval.low > high.high else "not clearly above"
+            size = f"{_number(floor.as_is.mean or 0, row.score)} {row.score.title}"
+            yield f"{name.capitalize()} is {place} copied inputs, which have {size}."
+            return
+
+
+def _gap(row: Comparison) -> Iterator[str]:
+    """Yield how much the main score differs between two kinds of samples."""
+    name = row.spec.score(row.spec.headline).name
+    for gap in row.spec.gaps:
+        if gap.name != row.metric or row.spec.score(gap.score).name != name:
+            continue
+        one, other = (row.spec.scores[key].title for key in gap)
+        for arm, cell in (*row.by_arm, ("", row.as_is)):
+            if cell.mean is not None:
+                size = f"{_number(cell.mean, row.score)}{_around(cell, row.score)}"
+                yield f"{one} less {other} is {size}{arm and f' with {arm.capitalize()}'}."
+
+
+def _ranks(board: Board) -> Iterator[str]:
+    """Yield which systems are the best by the main score, if there are several models."""
+    ranked = [entry for entry in board.entries if entry.rank]
+    if board.row.metric != board.row.spec.headline or len({each.model for each in ranked}) < 2:
+        return
+    best = [f"{each.model} ({each.arm or 'as is'})" for each in ranked if each.rank == 1]
+    if len(best) == len(ranked):
+        yield f"No system of {len(ranked)} is better than another one by {board.row.score.title}."
+    else:
+        verb = "has" if len(best) == 1 else "share"
+        of = f"the first rank of {len(ranked)} systems by {board.row.score.title}"
+        yield f"{', '.join(best)} {verb} {of}."
+
+
+def _number(value: float, score: ScoreFacts) -> str:
+    digits = 1 if score.high == _PERCENT else 2
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def _around(found: Estimate | Cell, score: ScoreFacts, sign: int = 1) -> str:
+    if not (interval := found.interval):
+        return ""
+    ends = sorted((sign * interval.low, sign * interval.high))
+    return f" [{', '.join(_number(end, score) for end in ends)}]"
+
+
+def _p(found: Estimate) -> str:
+    text = p_text(found.p)
+    return f"p {text.replace('<', '< ')}" if text.startswith("<") else f"p = {text}"

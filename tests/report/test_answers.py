@@ -1,0 +1,104 @@
+"""The answers that a page begins with: each sentence says what the numbers say."""
+
+import random
+import re
+from itertools import product
+
+import pytest
+
+from spor_tasks import report
+from spor_tasks.report.answers import answers
+from spor_tasks.report.floors import with_floors
+from spor_tasks.report.leaderboard import rank
+from spor_tasks.results import stats
+from tests.support.result_files import distinct, rows_of, write_rows
+
+TASK = {"task": "spor_systematicity_mini"}
+SAMPLES = 40
+
+
+def write(folder, arm, mean, *, seed=0, model="base", count=SAMPLES):
+    """Write a run whose values of PARENT vary around a mean."""
+    rng = random.Random(f"{arm} {seed} {model}")
+    values = [{"parent": min(100.0, max(0.0, rng.gauss(mean, 8)))} for _ in range(count)]
+    rows = rows_of(map(distinct, range(count)), [["Text."]] * count, values)
+    file = folder / f"results_{arm}-{seed}-{model}.json"
+    return write_rows(file, rows, arm=arm, seed=seed, model=model, **TASK)
+
+
+def told(folder):
+    """The sentences about a folder of results, and its report."""
+    found = with_floors(report.collect([folder]))
+    (about,) = answers(found, rank(found).boards)
+    assert about.title == "Systematicity: mini, strict sets"
+    return about.sentences, found
+
+
+@pytest.fixture
+def tuned(tmp_path):
+    """A base, and adapters of four seeds of both arms, which are alike."""
+    write(tmp_path, None, 30)
+    for arm, seed in product(("atom", "combination"), range(4)):
+        write(tmp_path, arm, 50, seed=seed)
+    return tmp_path
+
+
+def test_a_gain_over_the_base_is_that_of_the_seeds_less_a_constant(tuned):
+    sentences, found = told(tuned)
+    row = found.rows[0]
+    runs, base = row.arms[0].runs, row.as_is.runs
+    columns = [[found.logged[run.id].columns["parent"] for run in each] for each in (runs, base)]
+    expected = stats.over_runs(columns, found.logged[base[0].id].clusters)
+    low, high = expected.interval()
+    gain = f"{expected.value:.1f} PARENT [{low:.1f}, {high:.1f}]"
+    assert f"Training on Atom gains {gain} over the base, p < 0.0001." in sentences
+    assert 15 < expected.value < 25
+
+
+def test_equal_arms_are_not_told_apart_and_the_base_is_below_both(tuned):
+    sentences, found = told(tuned)
+    difference = found.rows[0].difference
+    assert not difference.mark
+    first, *gains, floor = sentences
+    assert first.startswith("No difference between Atom and Combination was found: ")
+    assert f"{difference.value:.1f} PARENT [".replace("-", "−") in first
+    assert len(gains) == 2
+    assert re.fullmatch(r"Atom is above copied inputs, which have [\d.]+ PARENT\.", floor)
+
+
+def test_a_loss_has_the_interval_of_its_size_and_single_runs_a_detectable_difference(tmp_path):
+    write(tmp_path, "atom", 30)
+    write(tmp_path, "combination", 60)
+    (sentence, *_), found = told(tmp_path)
+    interval = found.rows[0].difference.interval
+    ends = f"[{-interval.high:.1f}, {-interval.low:.1f}]"
+    assert re.fullmatch(
+        rf"Atom loses [\d.]+ PARENT {re.escape(ends)} against Combination, p < 0\.0001\.", sentence
+    )
+    write(tmp_path, "combination", 31)
+    (sentence, *_), found = told(tmp_path)
+    size = f"{found.rows[0].difference.detectable:.1f}"
+    assert sentence.endswith(f"; {size} would have been found with 80 % power.")
+
+
+def test_few_inputs_have_no_verdict_and_the_sentence_says_why(tmp_path):
+    write(tmp_path, "atom", 30, count=8)
+    write(tmp_path, "combination", 60, count=8)
+    (sentence, *_), _ = told(tmp_path)
+    assert sentence.startswith("Atom less Combination is −")
+    assert sentence.endswith("There is no verdict: fewer than 30 different inputs.")
+
+
+def test_models_are_named_where_there_are_several_and_the_best_is_said(tmp_path):
+    for model, mean in (("large", 70), ("small", 30)):
+        write(tmp_path, None, mean, model=model)
+    sentences, _ = told(tmp_path)
+    assert sentences[-1] == "large (as is) has the first rank of 2 systems by PARENT."
+    assert all(re.match("(large|small): The base is ", each) for each in sentences[:-1])
+
+
+def test_one_result_has_no_answer_but_the_floor(tmp_path):
+    write(tmp_path, "atom", 50)
+    ((sentence), *rest), _ = told(tmp_path)
+    assert "copied inputs" in sentence
+    assert rest == []
