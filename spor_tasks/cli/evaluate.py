@@ -2,7 +2,12 @@
 
 import argparse
 import logging
-from collections.abc import Sequence
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,18 +69,18 @@ def run(arguments: Sequence[str]) -> int:
         CorpusError: the data of a task is missing.
         ResultError: some of several models failed; the others have results.
     """
-    from lm_eval.utils import make_table, setup_logging
+    sources, options = _parse(arguments)
+    with _logged(options.verbosity):
+        return _run(arguments, sources, options)
+
+
+def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Namespace) -> int:
+    from lm_eval.utils import make_table
 
     from spor_tasks.evaluation.checks import check, lm_eval_errors, task_names
     from spor_tasks.evaluation.run import Evaluator, options_of, prepare, read_models
     from spor_tasks.harness import task_files
-    from spor_tasks.prompts import kept
 
-    setup_logging()
-    choosing = logging.getLogger(kept.__name__)  # of demonstrations, which may take minutes
-    choosing.setLevel(logging.INFO)
-    choosing.handlers = [logging.StreamHandler()]
-    sources, options = _parse(arguments)
     config = _config(options)
     models = [*read_models(sources)] or [config.model_args]
     out = Path(config.output_path) if config.output_path else None
@@ -149,6 +154,10 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     )
     theirs = Parser().add_subparsers()
     Run.create(theirs)
+    verbosity = theirs.choices["run"]._option_string_actions["--verbosity"]  # noqa: SLF001
+    verbosity.nargs, verbosity.const = "?", "INFO"
+    verbosity.choices = ("DEBUG", "INFO", "WARNING", "ERROR")
+    verbosity.help = "show the warnings of other packages, and lm-eval's log from a level (INFO)"
     parser = Parser(
         prog="spor eval",
         usage="spor eval --tasks TASK … --model MODEL --model_args KEY=VALUE … [options]",
@@ -164,6 +173,41 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
     except ValueError as error:
         raise ConfigError(str(error), where="command line") from error
     return vars(options).pop("models"), options
+
+
+_LEVELS = ("TRANSFORMERS_VERBOSITY", "DATASETS_VERBOSITY")
+"""The settings of packages that print warnings by a way of their own, read as they start."""
+
+
+@contextmanager
+def _logged(level: str | None) -> Iterator[None]:
+    """Show what this package logs in the block, but only the errors of others.
+
+    With a level of lm-eval's, or one in the environment, all of it is shown.
+    """
+    from lm_eval.utils import setup_logging
+
+    handler, ours = logging.StreamHandler(), logging.getLogger("spor_tasks")
+    before = ours.level
+    ours.setLevel(logging.INFO)
+    logging.getLogger().addHandler(handler)
+    with warnings.catch_warnings():
+        if level or "LMEVAL_LOG_LEVEL" in os.environ:
+            setup_logging(level or logging.INFO)
+        else:
+            handler.addFilter(
+                lambda record: record.name.startswith(ours.name) or record.levelno >= logging.ERROR
+            )
+            warnings.simplefilter("ignore")
+            for name in _LEVELS:
+                os.environ.setdefault(name, "error")
+            if not sys.stderr.isatty():
+                os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+        try:
+            yield
+        finally:
+            logging.getLogger().removeHandler(handler)
+            ours.setLevel(before)
 
 
 def _config(options: argparse.Namespace) -> "EvaluatorConfig":
@@ -188,6 +232,9 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
 
 def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None:
     """Run lm-eval's own command, which knows our tasks by stubs or by their folder."""
+    from lm_eval.api.registry import get_model
+
+    from spor_tasks.evaluation import asking
     from spor_tasks.harness import host, stubs, task_files
     from spor_tasks.models.backends import MODEL_TYPE
 
@@ -196,4 +243,9 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
         own = [config.include_path] if config.include_path else []
         options.include_path = [*own, str(task_files.FOLDER)]
     host.keep_folder_names_short()
-    options.func(options)
+    host.describe_machine_once()
+    model = get_model(config.model)
+    for name in filter(partial(hasattr, model), asking.REQUESTS):
+        setattr(model, name, asking.shown(getattr(model, name)))
+    with host.without_bars():
+        options.func(options)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
@@ -23,6 +24,7 @@ from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import is_file, read_text, writing
 from spor_tasks.core.visible import visible
+from spor_tasks.evaluation import asking
 from spor_tasks.harness import host, task_files
 from spor_tasks.models import backends, checkpoints
 
@@ -43,8 +45,6 @@ _SWAPS = {
     "peft": "spor_tasks.models.hf:swap_adapter",
     "lora_local_path": "spor_tasks.models.vllm:swap_adapter",
 }
-
-_REQUESTS = ("generate_until", "loglikelihood", "loglikelihood_rolling", "spor_beam_search")
 
 _OPTIONS = (
     "metadata",
@@ -126,7 +126,8 @@ class Evaluator:
         results, failures = [], []
         for number, arguments in enumerate(models, start=1):
             name = name_of(arguments)
-            _log.info("%d of %d: %s", number, len(models), name)
+            if len(models) > 1:
+                _log.info("%d of %d: %s", number, len(models), name)
             try:
                 result = self._evaluate(arguments, tasks, out, **options)
             except Exception as error:
@@ -171,18 +172,19 @@ class Evaluator:
         model = self._load(model_args)
         if self._type == "dummy" and not options.get("apply_chat_template"):
             model.tokenizer = None  # lm-eval would fetch one, only to name its special tokens
-        results: Results | None = simple_evaluate(
-            model=model,
-            model_args=dict(model_args),
-            tasks=list(tasks),
-            task_manager=task_files.manager(
-                {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}
-            ),
-            evaluation_tracker=tracker,
-            log_samples=log_samples,
-            **self._settings,
-            **options,
-        )
+        with host.without_bars():
+            results: Results | None = simple_evaluate(
+                model=model,
+                model_args=dict(model_args),
+                tasks=list(tasks),
+                task_manager=task_files.manager(
+                    {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}
+                ),
+                evaluation_tracker=tracker,
+                log_samples=log_samples,
+                **self._settings,
+                **options,
+            )
         if results is None:
             return None
         # If a model is already loaded, lm-eval writes its class instead of its name.
@@ -217,9 +219,11 @@ class Evaluator:
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
         with checkpoints.loading(str(arguments.get("pretrained", self._type)), _CANNOT_LOAD):
             model = get_model(self._type).create_from_arg_obj(arguments, self._settings)
-        for name in _REQUESTS if hasattr(model, "_model") else ():  # it runs here
-            if answer := getattr(model, name, None):
-                setattr(model, name, checkpoints.running(model)(answer))
+        for name in filter(partial(hasattr, model), asking.REQUESTS):
+            answer: Callable[..., object] = partial(asking.shown(getattr(type(model), name)), model)
+            if hasattr(model, "_model"):  # it runs here
+                answer = checkpoints.running(model)(answer)
+            setattr(model, name, answer)
         self._loaded = base, model
         return model
 

@@ -1,14 +1,17 @@
 """The installed lm-eval, of version 0.4 or 0.5: everything in which these differ for our tasks."""
 
+import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
 from lm_eval.utils import sanitize_model_name
+from tqdm.asyncio import tqdm_asyncio
 
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.files import shortened
@@ -140,9 +143,24 @@ def check_limits() -> None:
 
 @cache
 def describe_machine_once() -> None:
-    """Let lm-eval run `pip list` and the like once in a process, not after each evaluation."""
+    """Let lm-eval run `pip list` and the like once in a process, not after each evaluation.
+
+    Outside a repository its call of git says nothing.
+    """
     from lm_eval import evaluator  # takes a second
 
+    commit_of = evaluator.get_git_commit_hash
+
+    def commit() -> str | None:
+        asked = ["git", "rev-parse", "--git-dir"]
+        try:
+            subprocess.run(asked, check=True, capture_output=True)  # noqa: S603 - as lm-eval
+        except (OSError, subprocess.CalledProcessError):
+            return None
+        found: str | None = commit_of()
+        return found
+
+    evaluator.get_git_commit_hash = commit
     describe = evaluator.add_env_info
     facts: dict[str, object] = {}
 
@@ -152,6 +170,35 @@ def describe_machine_once() -> None:
         results.update(facts)
 
     evaluator.add_env_info = described
+
+
+_BARS = ("api.task", "models.api_models", "models.huggingface", "models.dummy")
+"""Modules of lm-eval with progress bars that ours replace."""
+
+
+class _NoBar(tqdm_asyncio):  # type: ignore[type-arg]
+    """A bar that is not shown."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "disable": True})
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Hide lm-eval's own progress bars in the block."""
+    replaced = [
+        (module, name, vars(module)[name])
+        for module in filter(None, (sys.modules.get(f"lm_eval.{name}") for name in _BARS))
+        for name in ("tqdm", "tqdm_asyncio")
+        if name in vars(module)
+    ]
+    for module, name, _ in replaced:
+        setattr(module, name, _NoBar)
+    try:
+        yield
+    finally:
+        for module, name, bar in replaced:
+            setattr(module, name, bar)
 
 
 def declare(metrics: Iterable[str]) -> None:

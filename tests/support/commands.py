@@ -27,7 +27,7 @@ def without_other_tasks(patch, folder):
     patch.setattr(stubs, "folder", lambda: folder / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     patch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
-    patch.setattr(lm_eval.utils, "setup_logging", lambda: None)
+    patch.setattr(lm_eval.utils, "setup_logging", lambda *_: None)
 
 
 def _leaves(parser, words=""):
