@@ -10,10 +10,10 @@ import pytest
 
 from spor_tasks.core.files import read_rows
 from spor_tasks.core.registry import registry
-from spor_tasks.evaluation.score import score
 from spor_tasks.metrics.learned import Attributes, Bleurt, ExpressedFacts, NliAcc, TextPerplexity
 from spor_tasks.metrics.scores import metric, score_infos
 from tests.conftest import REPOSITORY
+from tests.support.scoring import score
 
 DOC = (REPOSITORY / "docs" / "metrics.md").read_text("utf-8")
 EXAMPLES = re.findall(

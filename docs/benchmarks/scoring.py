@@ -126,7 +126,7 @@ def repeated() -> None:
             file = Path(place) / "outputs.jsonl"
             write_rows(file, rows * times)
             tracemalloc.start()
-            score(file, "parent", "webnlg")
+            score([file], metrics=["parent"], corpus="webnlg")
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             show(f"spor score of {len(rows) * times:,} rows", f"{peak / 1e6:.1f} MB")

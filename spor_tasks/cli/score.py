@@ -12,23 +12,32 @@ from typing import TYPE_CHECKING, Any
 from spor_tasks.cli.arguments import positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.registry import Kind, registry
+from spor_tasks.core.files import write_rows, writing
+from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
 if TYPE_CHECKING:
     from spor_tasks.evaluation.score import Result
+    from spor_tasks.metrics.base import Metric
 
 HELP = "score a file of outputs, without lm-eval"
 
 _INTRODUCTION = """\
-Score a file of outputs, without lm-eval, as in
+Score files of outputs, without lm-eval, as in
 
-  spor score FILE --metric parent --corpus webnlg --interval
+  spor score out.txt --task spor_systematicity_e2e
+  spor score ours.txt theirs.txt --references testset_w_refs.csv --metric parent,chrf
+  spor score outputs.jsonl --corpus webnlg --metric parent --interval
 
-FILE is JSON Lines or a JSON list, plain or gzipped, or `-` for standard input. Each line is a
-sample in the published fields with its `output`:
+Each FILE has the outputs of one system. All systems stand in one table; each further one is
+compared with the first by paired tests. Of a task, or of a file of references, a FILE is plain text
+with a line for each sample, in their order. A sample with two prompts, or with a twin, has as many
+lines, one after another. Rows of JSON that have an `output` may stand for lines.
+
+Otherwise FILE is JSON Lines or a JSON list. Each line is a sample in the published fields with its
+`output`:
 
   {"data": [["Ada", "born in", "Low"]], "texts": ["Ada was born in Low."], "output": "Low is hers."}
 
@@ -37,12 +46,12 @@ samples_*.jsonl of lm-eval's --log_samples is read as well. The metric order rea
 `output_2`; a sample with a `twin` has twice as many. Some corpora read other forms too:
 
   logicnlg                a .json file of the published format
-  totto                   a .txt file, a sentence a line, or rows with `output` alone, for the
-                          samples of --references
+  totto                   a .txt file without --references is for the development set
   fyelp amazon yelp       lines with a `text` and a value for each aspect
   mixture compmctg_mini
 
-`spor tasks list` names the tasks of each corpus, and `spor tasks show TASK` the metrics of one."""
+Files may be gzipped, and `-` is standard input. `spor tasks list` names the tasks of each corpus,
+and `spor tasks show TASK` the metrics of one, which are the default of --metric with --task."""
 
 _MODELS = ("model", "label", "device", "batch_size", "classifiers", "ppl_model")
 """The options of the models that some metrics need."""
@@ -52,23 +61,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.description = _INTRODUCTION
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("file", type=Path, metavar="FILE", help="the outputs, as above")
-    kinds: tuple[Kind, ...] = ("metric", "corpus")
-    for kind in kinds:
-        parser.add_argument(
-            f"--{kind}",
-            required=True,
-            choices=registry().names(kind),
-            metavar=kind.upper(),
-            help="one of %(choices)s",
-        )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="the outputs of a system, as above"
+    )
+    parser.add_argument(
+        "--task", metavar="NAME", help="the task that they are outputs of, with its scores"
+    )
+    names = registry().names
+    parser.add_argument(
+        "--metric",
+        type=lambda text: text.split(","),
+        metavar="NAME,…",
+        help=f"one or more of {', '.join(names('metric'))} (default: those of the task)",
+    )
+    parser.add_argument(
+        "--corpus",
+        metavar="NAME_OR_FILE",
+        help=f"one of {', '.join(names('corpus'))}; or a file with a corpus of your own, whose "
+        "test samples (or all, if none are marked) the outputs are for",
+    )
     parser.add_argument(
         "--references",
         type=Path,
         metavar="EXAMPLES",
-        help="of totto: the samples, in the corpus's own format, to which the lines of FILE are "
-        "the outputs (default: what is scored of the corpus). Of fyelp, amazon, yelp, mixture and "
+        help="the samples to which the lines of FILE are the outputs: in the corpus's own format, "
+        "or in any that `spor tasks make` reads. Of fyelp, amazon, yelp, mixture and "
         "compmctg_mini: a row of `unseen.jsonl`, which says what training left out",
+    )
+    parser.add_argument(
+        "--lowercase", action="store_true", help="score outputs and references in lower case"
     )
     parser.add_argument(
         "--filter",
@@ -79,13 +100,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "none of CompMCTG); `none` scores the whole output",
     )
     parser.add_argument(
-        "--per-sample", type=Path, metavar="OUT", help="write each row with its scores to this file"
+        "--per-sample",
+        type=Path,
+        metavar="OUT",
+        help="write each row with its scores to this file; of several FILEs, with its `system`",
     )
     parser.add_argument(
         "--compare",
         type=Path,
         metavar="FILE2",
-        help="another system's outputs, for paired significance tests",
+        help="the outputs of the system that all are compared with (default: the first FILE)",
     )
     parser.add_argument("--interval", action="store_true", help="add 95 %% intervals")
     parser.add_argument("--json", action="store_true", help="print JSON, with signatures")
@@ -117,37 +141,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
-    from spor_tasks.evaluation.score import metric, score
+    from spor_tasks.evaluation.score import score
 
-    name, more = options.metric, []
-    told = {key: getattr(options, key) for key in _MODELS if key != "ppl_model"}
-    settings = {key: value for key, value in told.items() if value is not None}
-    if name == "compmctg":  # accuracy, if there are classifiers, beside Dist-3 and perplexity
-        own = {key: settings[key] for key in ("device", "batch_size") if key in settings}
-        if options.ppl_model:
-            more.append(metric("mctg_ppl", model=options.ppl_model, **own))
-        if settings == own:
-            print(
-                "Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr
-            )
-            name, settings = "distinct", {}
-        else:
-            more.append(metric("distinct"))
-    elif options.ppl_model:
-        what = "only the metric compmctg takes --ppl-model"
-        raise ConfigError(what, remedy="Add --metric compmctg.")
     result = score(
-        options.file,
-        name,
-        options.corpus,
+        options.files,
+        task=options.task,
+        metrics=_metrics(options),
+        corpus=options.corpus,
         references=options.references,
-        per_sample=options.per_sample,
-        against=options.compare,
-        intervals=options.interval,
-        judge=metric(name, **settings),
-        more=more,
+        baseline=options.compare,
         filters=options.filter,
+        lowercase=options.lowercase,
+        intervals=options.interval,
     )
+    systems = result.systems[: len(options.files)]
+    if options.per_sample:
+        named = len(systems) > 1
+        rows = (
+            {"system": system.name, **row} if named else row
+            for system in systems
+            for row in system.evidence()
+        )
+        with writing(options.per_sample):
+            write_rows(options.per_sample, rows)
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if options.json:
@@ -156,45 +172,120 @@ def run(options: argparse.Namespace) -> None:
         _print(result, intervals=options.interval)
     if options.per_sample:
         print(visible(options.per_sample), file=sys.stderr if options.json else sys.stdout)
-    if not (options.interval or options.compare):
-        same = [*given(options, "metric", "corpus", "references", *_MODELS)]
+    if not (options.interval or result.comparisons):
+        same = [*given(options, "task", "corpus", "references", *_MODELS)]
+        if options.metric:
+            same += ["--metric", ",".join(options.metric)]
         if options.filter is not None:
             same += ["--filter", ",".join(options.filter) or "none"]
-        then("spor", "score", options.file, *same, "--compare", "OTHER")
+        same += ["--lowercase"] if options.lowercase else []
+        then("spor", "score", *options.files, "OTHER", *same)
+
+
+def _metrics(options: argparse.Namespace) -> "list[str | Metric]":
+    """Return the metrics that are asked for, with their models.
+
+    Raises:
+        ConfigError: a model is given that no metric takes, or several.
+    """
+    from spor_tasks.evaluation.score import metric, takes_model
+
+    asked: list[str | Metric] = [*(options.metric or ())]
+    told = {key: getattr(options, key) for key in _MODELS if key != "ppl_model"}
+    settings = {key: value for key, value in told.items() if value is not None}
+    own = {key: settings[key] for key in ("device", "batch_size") if key in settings}
+    if "compmctg" in asked:  # accuracy, if there are classifiers, beside Dist-3 and perplexity
+        place = asked.index("compmctg")
+        asked.insert(place + 1, "distinct")
+        if options.ppl_model:
+            asked.insert(place + 1, metric("mctg_ppl", model=options.ppl_model, **own))
+        if settings == own:
+            print(
+                "Accuracy was not measured: name classifiers with --classifiers.", file=sys.stderr
+            )
+            del asked[place]
+            settings = {}
+    elif options.ppl_model:
+        what = "only the metric compmctg takes --ppl-model"
+        raise ConfigError(what, remedy="Add --metric compmctg.")
+    if not settings:
+        return asked
+    takers = [name for name in asked if isinstance(name, str) and takes_model(name)]
+    if len(takers) > 1:
+        what = f"{' and '.join(takers)} take models of their own"
+        raise ConfigError(what, where="model", remedy="Score them one after another.")
+    if not asked:
+        raise ConfigError("no metric is named", where=min(settings), remedy="Add --metric.")
+    name = str((takers or options.metric)[0])
+    judge = metric(name, **settings)
+    return [judge if each == name else each for each in asked]
+
+
+_COLUMNS = {
+    "score  ": "<28",
+    "system": "<12",
+    "value": ">12",
+    "n": ">9",
+    "unscored": ">10",
+    "95 % interval": ">24",
+    "difference": ">13",
+    "its interval": ">24",
+    "p": ">9",
+    "Holm's p": ">10",
+}
+"""The columns of the table, with how their cells are aligned."""
+
+_OF_SEVERAL = {"system", "difference", "its interval", "p", "Holm's p"}
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
+    """Print the scores of each system, and how far each is from the baseline's."""
+    from spor_tasks.report.grid import p_text
+
     def interval(ends: Sequence[float] | None, form: str) -> str:
         return " to ".join(format(end, form) for end in ends or ())
 
-    head = ("score  ", "value", "n", "unscored", "95 % interval" if intervals else "")
-    scores = (
-        (
-            f"{score.name}  ",
-            f"{score.value:.4f}",
-            f"{score.n:,}",
-            f"{score.unscored:,}",
-            interval(score.interval, ".4f"),
+    compared = {(each.score, each.system): each for each in result.comparisons}
+    scores = {(each.name, system.name): each for system in result.systems for each in system.scores}
+    has_short_names = len({Path(each.name).name for each in result.systems}) == len(result.systems)
+    hidden = ({*()} if intervals else {"95 % interval"}) | ({*()} if compared else _OF_SEVERAL)
+    rows = []
+    for name in dict.fromkeys(name for name, _ in scores):
+        for system in (each.name for each in result.systems if (name, each.name) in scores):
+            score, found = scores[name, system], compared.get((name, system))
+            difference = found.estimate if found else None
+            ends = difference.interval if difference else None
+            rows.append(
+                {
+                    "score  ": f"{name}  ",
+                    "system": Path(system).name if has_short_names else system,
+                    "value": f"{score.value:.4f}",
+                    "n": f"{score.n:,}",
+                    "unscored": f"{score.unscored:,}",
+                    "95 % interval": interval(score.interval, ".4f"),
+                    "difference": f"{difference.value if difference else math.nan:+.4f}"
+                    * bool(found),
+                    "its interval": interval((ends.low, ends.high) if ends else (), "+.4f"),
+                    "p": p_text(difference.p) if difference else "",
+                    "Holm's p": p_text(found.holm) if found else "",
+                }
+            )
+    heads = [head for head in _COLUMNS if head not in hidden]
+    lines = [heads, *([row[head] for head in heads] for row in rows)]
+    print(columns(lines, *(_COLUMNS[head] for head in heads)))
+    if compared:
+        baseline = result.comparisons[0].baseline
+        tests = sum(each.holm is not None for each in result.comparisons)
+        print(
+            f"\nDifferences are from {baseline}, on the samples that both have values for. Holm's "
+            f"p is adjusted for the tests of this table, {tests:,} in all."
         )
-        for score in result.scores
-    )
-    print(columns([head, *scores], "<28", ">12", ">9", ">10", ">24"))
-    if result.comparisons:
-        from spor_tasks.report.grid import p_text
-
-        lines = [("difference  ", "value", "n", "p", "95 % interval")]
-        for name, paired in result.comparisons.items():
-            value, n, p = (paired.value, paired.n, paired.p) if paired else (math.nan, 0, None)
-            found = paired.interval if paired else None
-            ends = interval((found.low, found.high) if found else None, "+.4f")
-            lines.append((f"{name}  ", f"{value:+.4f}", f"{n:,}", p_text(p) or "nan", ends))
-        print("", columns(lines, "<28", ">12", ">9", ">10", ">24"), sep="\n")
-    if intervals or result.comparisons:
+    if intervals or compared:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
             f"{result.samples:,} samples in {result.clusters:,} clusters."
         )
-    notes = [note for each in result.comparisons.values() if each for note in each.notes]
+    notes = [note for each in result.comparisons if each.estimate for note in each.estimate.notes]
     for note in dict.fromkeys(notes):
         print(f"{note.capitalize()}.")
     if result.left_out:
@@ -202,22 +293,42 @@ def _print(result: "Result", *, intervals: bool) -> None:
 
         print(f"\n{result.left_out:,} {NO_REFERENCES}.")
     print()
-    for signature in dict.fromkeys(score.signature for score in result.scores):
+    signatures = (score.signature for system in result.systems for score in system.scores)
+    for signature in dict.fromkeys(signatures):
         print(visible(signature))
 
 
 def _row(result: "Result") -> dict[str, Any]:
-    row = dataclasses.asdict(result)
-    for score in row["scores"]:
-        score["value"] = None if math.isnan(score["value"]) else score["value"]
-    for name, paired in result.comparisons.items():
-        interval = paired and paired.interval
-        row["comparisons"][name] = paired and {
-            "difference": paired.value,
-            "interval": interval and [interval.low, interval.high],
-            "p_randomization": paired.p,
-            "n": paired.n,
-            "clusters": paired.clusters,
-            "notes": list(paired.notes),
+    """Return the result as JSON: a row for each score of each system, and for each difference."""
+    row = {
+        name: getattr(result, name)
+        for name in ("task", "metrics", "corpus", "samples", "clusters", "samples_sha256")
+    }
+    row["scores"] = [
+        {
+            "system": system.name,
+            **dataclasses.asdict(score),
+            "value": None if math.isnan(score.value) else score.value,
         }
-    return row
+        for system in result.systems
+        for score in system.scores
+    ]
+    row["comparisons"] = []
+    for each in result.comparisons:
+        found = each.estimate
+        interval = found.interval if found else None
+        row["comparisons"].append(
+            {
+                "score": each.score,
+                "system": each.system,
+                "baseline": each.baseline,
+                "difference": found.value if found else None,
+                "interval": interval and [interval.low, interval.high],
+                "p_randomization": found.p if found else None,
+                "p_holm": each.holm,
+                "n": found.n if found else 0,
+                "clusters": found.clusters if found else 0,
+                "notes": list(found.notes) if found else [],
+            }
+        )
+    return row | {name: getattr(result, name) for name in ("left_out", "warnings")}

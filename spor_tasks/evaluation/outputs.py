@@ -10,10 +10,13 @@ filters are named, with the whole outputs. A corpus that reads outputs in a publ
 (:class:`spor_tasks.corpora.base.Corpus`) may be scored from that too: plain texts, one a line, or
 labelled texts, to which no filter is applied by default. A row with the text as its ``output`` may
 stand for a line.
+
+Where the samples are known, as those of a task or a file are, plain texts are read of any corpus: a
+line for each prompt of each sample, in their order.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,8 +34,9 @@ from spor_tasks.core.files import (
 )
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import AttributeValue, Sample, SampleMaker, Triple, sides
-from spor_tasks.corpora.base import Corpus, LabelledRow, PlacedRows
+from spor_tasks.corpora.base import LabelledRow, PlacedRows
 from spor_tasks.corpora.slots import in_its_names
+from spor_tasks.evaluation.subject import Subject
 from spor_tasks.metrics.base import Metric
 from spor_tasks.text import filters as known_filters
 
@@ -47,62 +51,89 @@ _LONGEST = 1_000_000  # characters of a text
 
 
 def _read(
-    file: Path, corpus: Corpus, references: Path | None, *, whole: bool
-) -> Iterator[LabelledRow]:
-    """Yield the place of each row, its fields, and its sample if the fields do not contain it."""
+    file: Path, subject: Subject, outputs: int, filters: Sequence[str] | None
+) -> tuple[Iterator[LabelledRow], Sequence[str]]:
+    """Return the place, the fields and, if they lack it, the sample of each row; and the filters.
+
+    These are to be applied to what the rows have: logged outputs are cut already, unless filters
+    are named. ``outputs`` is the number of texts for each side of a sample.
+    """
+    corpus, cut = subject.corpus, subject.filters if filters is None else filters
     is_text = file.name.removesuffix(".gz").endswith(".txt")
-    if not corpus.read_labelled and (references or (is_text and corpus.read_references)):
-        yield from _lines(file, corpus, references)
-        return
-    if file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
-        first: JsonObject = {}
+    first: JsonObject = {}
+    rows: PlacedRows
+    if subject.read and (is_text or not subject.for_texts_alone):
+        lines = [*read_lines(file)]
+        are_rows = begins_rows(lines)
+        rows = (parse_rows if are_rows else _texts)(lines, name_of(file))
+        begin = [*islice(rows, 1)]
+        first = begin[0][1] if begin else {}
+        rows = chain(begin, rows)
+        if not (subject.task and first.keys() & {"data", "doc"}):
+            end = f"{name_of(file)}:{len(lines) + 1}"
+            return _in_order([*rows], end, subject, None if are_rows else outputs), cut
+    elif file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
         rows = corpus.read_outputs(read_json(file, CorpusError), str(file))
     else:
         rows = read_rows(file)
         try:
-            place, first = next(rows, (None, {}))
+            begin = [*islice(rows, 1)]
         except CorpusError as error:
             remedy = _LOOKS if error.where == f"{name_of(file)}:1" else error.remedy
             raise CorpusError(error.what, where=error.where, remedy=remedy) from error
-        rows = chain([(place, first)], rows) if place else rows
+        first = begin[0][1] if begin else {}
+        rows = chain(begin, rows)
     if {"doc", "resps"} <= first.keys():
-        from spor_tasks.results.samples import answered
+        whole = filters is not None
+        return _logged(rows, first.get("filter"), whole=whole), cut if whole else ()
+    if corpus.read_labelled and not subject.task:
+        return iter(corpus.read_labelled(rows, subject.labels)), cut
+    return ((*row, None) for row in rows), cut
 
-        of_filter = (
-            (place, row) for place, row in rows if row.get("filter") == first.get("filter")
-        )
-        for place, row in of_filter:
+
+def _logged(rows: PlacedRows, name: object, *, whole: bool) -> Iterator[LabelledRow]:
+    """Yield the samples that lm-eval logged after the filters of one name, with their outputs."""
+    from spor_tasks.results.samples import answered
+
+    for place, row in rows:
+        if row.get("filter") == name:
             sample, outputs = answered(row, place, whole=whole)
             yield place, row_of(sample, outputs), sample
-    elif corpus.read_labelled:
-        yield from corpus.read_labelled(rows, references)
-    else:
-        yield from ((*row, None) for row in rows)
 
 
-def _lines(file: Path, corpus: Corpus, references: Path | None) -> Iterator[LabelledRow]:
-    """Yield the lines of a file as outputs for the samples that the corpus has there."""
-    if corpus.read_references is None:
-        raise ConfigError(
-            f"the corpus {corpus.name} does not say which samples a line of text is about",
-            where="references",
-            remedy="Write JSON Lines: each sample with its `output`.",
+def _in_order(
+    rows: Sequence[tuple[str, JsonObject]], end: str, subject: Subject, outputs: int | None
+) -> Iterator[LabelledRow]:
+    """Yield the row of each sample, in their order.
+
+    ``end`` is the place after the last row. Of plain texts each side of a sample has as many as
+    ``outputs`` says; None says that a row has all outputs for a sample.
+    """
+    placed = subject.samples
+    first = next((sample for _, sample in placed if sample), None)
+    if first is None:
+        raise CorpusError("has no sample", where=subject.name)
+    count = outputs * len(sides(first)) if outputs else 1
+    if len(rows) != count * len(placed):
+        placed = subject.covered
+    if len(rows) != count * len(placed):
+        needs = f"{count} lines for each of them" if count > 1 else "a line for each of them"
+        raise CorpusError(
+            f"the file has {len(rows):,} lines, and {subject.name} has {len(placed):,} samples",
+            where=rows[count * len(placed)][0] if len(rows) > count * len(placed) else end,
+            remedy=f"Write {needs}, in their order. An empty line is an empty output.",
         )
-    lines = [*read_lines(file)]
-    rows = (parse_rows if begins_rows(lines) else _texts)(lines, name_of(file))
-    end = f"{name_of(file)}:{len(lines) + 1}"
-    for row, placed in zip_longest(rows, [*corpus.read_references(references)]):
-        place, fields = row or (end, {})
-        if row is None or placed is None:
-            raise CorpusError(
-                f"is missing: the output for {placed[0]}" if placed else "is a line too many",
-                where=place,
-                remedy="The file needs one line for each sample.",
-            )
-        _, sample = placed
+    names = _fields(count)
+    for number, (_, sample) in enumerate(placed):
+        if sample is None:
+            continue
+        of_sample = rows[number * count : (number + 1) * count]
+        place, fields = of_sample[0]
+        if count > 1:
+            fields = {name: row["output"] for name, (_, row) in zip(names, of_sample, strict=True)}
         name = sample.about("name") or sample.id
-        about = {str(fields.get(key, name)) for key in ("id", "example_id")}
-        if about != {name} or fields.keys() & {"data", "doc"}:
+        about = {str(fields[key]) for key in ("id", "example_id") if key in fields}
+        if not about <= {name, sample.id} or fields.keys() & {"data", "doc"}:
             raise CorpusError(
                 f"has a sample of its own, or is not about {name}",
                 where=place,
@@ -132,17 +163,22 @@ class ScoredRow(NamedTuple):
 
 def parsed(
     file: Path,
-    corpus: Corpus,
-    references: Path | None,
+    subject: Subject,
     metrics: Sequence[Metric],
-    filters: Sequence[str],
-    *,
-    whole: bool,
+    filters: Sequence[str] | None,
 ) -> list[ScoredRow]:
-    """Return the rows of a file with what is scored of their outputs; all have a twin or none."""
+    """Return the rows of a file with what is scored of their outputs; all have a twin or none.
+
+    ``filters`` that are None are those that are usual for the samples.
+    """
+    corpus, count = subject.corpus, outputs_of(metrics, subject)
     needs_texts = any(each.needs_texts for each in metrics)
+    of_task = (
+        {_content(sample) for _, sample in subject.samples if sample} if subject.task else None
+    )
     rows: list[ScoredRow] = []
-    for place, fields, own_sample in _read(file, corpus, references, whole=whole):
+    found, cut = _read(file, subject, count, filters)
+    for place, fields, own_sample in found:
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
         try:
@@ -153,6 +189,12 @@ def parsed(
             raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
         if not own_sample:
             sample = in_its_names(sample, corpus.attributes, where=place)
+        if of_task is not None and _content(sample) not in of_task:
+            raise CorpusError(
+                f"its sample is not one of {subject.task}",
+                where=place,
+                remedy="Name another task, or score it with --metric and --corpus.",
+            )
         if not isinstance(sample.units[0], _UNITS.get(corpus.name, tuple)):
             raise CorpusError(
                 f"its units are not those of {corpus.name}",
@@ -172,16 +214,42 @@ def parsed(
                 remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
                 "`replaced_entity` or `replaced_kv_pair`.",
             )
-        names = _fields((metrics[0].outputs or 1) * len(sides(sample)))
-        texts = [known_filters.apply(filters, _text(fields, name, place)) for name in names]
+        names = _fields(count * len(sides(sample)))
+        texts = [known_filters.apply(cut, _text(fields, name, place)) for name in names]
         rows.append(ScoredRow(place, fields, sample, texts))
     if not rows:
         raise CorpusError("holds no row", where=name_of(file))
     tables = [row.sample.cluster for row in rows]
     by_place = zip(*(row.outputs for row in rows), strict=True)
-    replaced = [known_filters.over_all(filters, texts, tables) for texts in by_place]
+    replaced = [known_filters.over_all(cut, texts, tables) for texts in by_place]
     by_row = zip(*replaced, strict=True)
     return [row._replace(outputs=texts) for row, texts in zip(rows, by_row, strict=True)]
+
+
+def outputs_of(metrics: Sequence[Metric], subject: Subject) -> int:
+    """Return the number of texts that the metrics judge of a side of a sample.
+
+    Raises:
+        ConfigError: it is another one for two metrics, or for a metric and the task.
+    """
+    counts = {each.outputs: name_of_metric(each) for each in metrics if each.outputs}
+    if subject.outputs:
+        counts.setdefault(subject.outputs, str(subject.task))
+    if len(counts) > 1:
+        texts = " and ".join(f"{count} of {name}" for count, name in sorted(counts.items()))
+        what = f"a sample has different numbers of texts: {texts}"
+        raise ConfigError(what, where="metric", remedy="Leave one of them out.")
+    return next(iter(counts), 1)
+
+
+def name_of_metric(metric: Metric) -> str:
+    """Return the name that the signature of a metric begins with."""
+    return metric.signature.partition("|")[0]
+
+
+def _content(sample: Sample) -> Hashable:
+    """Return what two copies of a sample share, whatever they are numbered."""
+    return sample.units, sample.references, sample.about("name")
 
 
 def row_of(sample: Sample, outputs: Sequence[str]) -> JsonObject:

@@ -1,26 +1,35 @@
-"""Scores a file of outputs, whatever system wrote them, without the harness.
+"""Scores files of outputs, whatever systems wrote them, without the harness.
 
-The forms of a file are in :mod:`spor_tasks.evaluation.outputs`.
+What outputs are for is in :mod:`spor_tasks.evaluation.subject`, and the forms of a file in
+:mod:`spor_tasks.evaluation.outputs`.
 """
 
+import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError
-from spor_tasks.core.files import write_rows, writing
+from spor_tasks.core.files import JsonObject, name_of
+from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import sides
-from spor_tasks.corpora.base import Corpus
-from spor_tasks.evaluation.outputs import ScoredRow, check_same, parsed
+from spor_tasks.core.sample import Sample, sides
+from spor_tasks.evaluation import subject
+from spor_tasks.evaluation.outputs import ScoredRow, check_same, name_of_metric, parsed
+from spor_tasks.evaluation.subject import Subject
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.groups import GROUPS, TWINS, judge_all
 from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import over_groups
 from spor_tasks.metrics.tally import Column, ScoreValue, columns_of
 from spor_tasks.metrics.totals import Numbers
+from spor_tasks.results.compare import holm
 from spor_tasks.results.stats import (
     Clusters,
     Estimate,
@@ -36,27 +45,91 @@ from spor_tasks.text import filters as known_filters
 
 _FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
 
+_MOSTLY, _RARELY = 0.5, 0.1
+"""The shares of outputs above which, and of references below which, they look different."""
+
 _PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
 """The prefixes of metrics by a model, where they are not the metric's own name."""
 
 
+class Judged(NamedTuple):
+    """One score of the outputs of a file."""
+
+    info: ScoreInfo
+    column: Column
+    """What each output adds to it, of those that it is of."""
+    named: NDArray[np.bool_]
+    """A mask of these outputs."""
+    signature: str
+
+    @property
+    def values(self) -> Numbers:
+        """The score of each output alone, NaN where it has none."""
+        values = np.full(len(self.named), np.nan)
+        values[self.named] = self.column.each
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The outputs of one file and their scores."""
+
+    name: str
+    """The file as it was named."""
+    rows: Sequence[ScoredRow]
+    """The samples in their order, and what was scored of the outputs."""
+    scores: tuple[ScoreValue, ...]
+    judged: Mapping[str, Judged]
+    """The scores by name, output by output."""
+    judgements: Sequence[Sequence[Judgement]]
+    """What each metric found of each row."""
+
+    @property
+    def values(self) -> dict[str, Numbers]:
+        """The score of each output alone by name, NaN where it has none."""
+        return {name: each.values for name, each in self.judged.items()}
+
+    def evidence(self) -> Iterator[JsonObject]:
+        """Yield each row as it was, with what the metrics found."""
+        for row, of_row in zip(self.rows, zip(*self.judgements, strict=True), strict=True):
+            found = dict(row.fields)
+            for judgement in of_row:
+                found |= judgement.details
+            yield found
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One score of a system less that of the baseline, on the samples that both have values for."""
+
+    score: str
+    system: str
+    baseline: str
+    estimate: Estimate | None
+    """None where there are no such samples, or the score cannot be resampled."""
+    holm: float | None
+    """Its p, adjusted for all differences being looked at (Holm, 1979)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The scores of a file of outputs.
+    """The scores of files of outputs.
 
     ``clusters`` counts the samples with different units, or the different tables.
     ``samples_sha256`` is the digest of the samples as the published file of them would have it,
-    whatever else the rows hold: scores are of the same test set if it is the same. ``comparisons``
-    are by score, where another file was given. ``left_out`` counts texts that are no references.
+    whatever else the rows hold: scores are of the same test set if it is the same. ``left_out``
+    counts texts that are no references.
     """
 
-    metric: str
+    task: str | None
+    metrics: tuple[str, ...]
     corpus: str
     samples: int
     clusters: int
     samples_sha256: str
-    scores: tuple[ScoreValue, ...]
-    comparisons: Mapping[str, Estimate | None]
+    systems: tuple[System, ...]
+    """In the order of the files."""
+    comparisons: tuple[Difference, ...]
     left_out: int
     warnings: tuple[str, ...]
 
@@ -70,91 +143,208 @@ def metric(name: str, **settings: object) -> Metric:
     """
     if not settings:
         return registered(name)
+    if not takes_model(name):
+        raise ConfigError(f"the metric {name} has no {min(settings)}", remedy="Leave it out.")
     from spor_tasks.metrics import learned
 
-    prefix = _PREFIXES.get(name, name)
-    if prefix not in learned.LOADERS:
-        raise ConfigError(f"the metric {name} has no {min(settings)}", remedy="Leave it out.")
-    return learned.load(prefix, settings)
+    return learned.load(_PREFIXES.get(name, name), settings)
+
+
+def takes_model(name: str) -> bool:
+    """Return whether a metric has settings, such as a model."""
+    from spor_tasks.metrics import learned
+
+    return _PREFIXES.get(name, name) in learned.LOADERS
 
 
 def score(
-    file: Path,
-    name: str,
-    corpus: str,
+    files: Sequence[Path],
     *,
+    task: str | None = None,
+    metrics: Sequence[str | Metric] = (),
+    corpus: str | Path | None = None,
     references: Path | None = None,
-    per_sample: Path | None = None,
-    against: Path | None = None,
-    intervals: bool = False,
-    judge: Metric | None = None,
-    more: Sequence[Metric] = (),
+    baseline: Path | None = None,
     filters: Sequence[str] | None = None,
+    lowercase: bool = False,
+    intervals: bool = False,
 ) -> Result:
-    """Score the outputs in ``file``, which may be gzipped, or ``-`` for standard input.
+    """Score files of outputs, which may be gzipped, or ``-`` for standard input.
 
-    ``name`` is that of a registered metric; those with scores that correct one of its scores are
-    measured too, and so are ``more`` metrics. ``judge`` is the metric of this name with its
-    classifier or other settings.
-    ``references`` is a file of samples in the corpus's own format. The outputs are then plain
-    texts, one a line; those in a `.txt` file are for the corpus's own test samples. ``per_sample``
-    is written each row as it was, with what the metrics found. ``against`` holds another system's
-    outputs for the same samples in the same order. ``filters`` are applied to each output, in this
-    order; an empty list scores it whole, and None is as tasks of the corpus do.
+    A file has the outputs of one system, of a ``task`` or for the samples of a ``corpus``, which is
+    registered or a file, or of a file of ``references``. ``metrics`` are the names of registered
+    ones, or metrics with a model; by default they are the task's. Those with scores that correct
+    one of a named metric are measured too.
+
+    Several systems are compared on the same samples: each with the ``baseline``, which is another
+    file, or else with the first. ``filters`` are applied to each output, in this order; an empty
+    list scores it whole, and None is as tasks do. ``lowercase`` is said of outputs and references.
 
     Raises:
-        ConfigError: the metric, corpus or a filter is unknown, the metric lacks a classifier, or
-            ``per_sample`` cannot be written.
+        ConfigError: a name is unknown, a metric does not suit the samples or lacks a model, or
+            nothing says what the outputs are for.
         CorpusError: a row cannot be read or scored; the error names the line.
-        ResultError: ``against`` is of other samples.
+        ResultError: two files are of different samples.
     """
-    source: Corpus = registry().get("corpus", corpus)
-    whole = filters is not None
-    if filters is None:
-        filters = () if source.read_labelled else known_filters.DEFAULT
-    for each in filters:
+    about = subject.find(task, corpus, references)
+    for each in filters or ():
         known_filters.find(each)
-    metrics = [*_with_corrections(name, judge or registered(name), source), *more]
-    rows = parsed(file, source, references, metrics, filters, whole=whole)
-    groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)
-    infos = [over_groups(each.scores, groups) for each in metrics]
-    judgements = _judge(rows, metrics, infos)
-    if per_sample:
-        _write_samples(per_sample, rows, judgements)
-    theirs: list[list[Judgement]] = []
-    if against:
-        others = parsed(against, source, references, metrics, filters, whole=whole)
-        check_same(rows, others)
-        theirs = _judge(others, metrics, infos)
-    clusters = clusters_of(row.sample.cluster for row in rows)
-    sha = digest(row.sample for row in rows)
-    signed = _signed(sha, filters)
-    scores: list[ScoreValue] = []
-    columns: list[tuple[Column, Clusters, Scale]] = []
-    differences: dict[str, Estimate | None] = {}
-    for number, metric in enumerate(metrics):
-        values = [each.values for each in judgements[number]]
-        for info, column, named in columns_of(infos[number], values):
-            of, scale = clusters[named], (info.low, info.high)
-            scores.append(column.score(info.name, f"{metric.signature}|{signed}"))
-            columns.append((column, of, scale))
-            if theirs:
-                other = Column.of([e.values.get(info.name) for e in theirs[number]], info.totals)
-                differences[info.name] = difference(column, other.take(named), of, scale)
-    if intervals:
-        found = _intervals(columns)
-        scores = [replace(value, interval=ends) for value, ends in zip(scores, found, strict=True)]
+    names, judges = _metrics(metrics, about)
+    paths = [*files, *([baseline] if baseline else [])]
+    rows = [parsed(file, about, judges, filters) for file in paths]
+    for of_file in rows[1:]:
+        check_same(rows[0], of_file)
+    samples = [row.sample for row in rows[0]]
+    clusters, sha = clusters_of(sample.cluster for sample in samples), digest(samples)
+    signed = _signed(sha, about.filters if filters is None else filters, lowercase=lowercase)
+    warnings, systems = [*_apart(samples, judges)], dict[str, System]()
+    whole = 0 if about.read_covered else len(about.samples)  # covered ones may take minutes to find
+    if about.task and len(samples) < whole:
+        warnings.append(f"a trial on {len(samples):,} of the {whole:,} samples of {about.task}")
+    for file, of_file in zip(paths, rows, strict=True):
+        name = name_of(file)
+        if name in systems:
+            name = f"{name} ({1 + paths[: len(systems)].count(file)})"
+        judged, judgements = _judged(of_file, judges, signed, lowercase=lowercase)
+        of_task = () if metrics else about.scores
+        shown = {key: judged[key] for key in of_task or judged if key in judged}
+        scores = _scores(shown, clusters, intervals=intervals)
+        systems[name] = System(name, of_file, scores, shown, judgements)
+        warnings += (
+            _looks(systems[name], lowercase=lowercase)
+            if any(each.needs_texts for each in judges)
+            else ()
+        )
+    *_, last = systems.values()
+    first = last if baseline else next(iter(systems.values()))
+    others = [each for each in systems.values() if each is not first]
     return Result(
-        metric=name,
-        corpus=corpus,
-        samples=len(rows),
+        task=about.task,
+        metrics=names,
+        corpus=about.corpus.name,
+        samples=len(samples),
         clusters=count_of(clusters),
         samples_sha256=sha,
-        scores=tuple(scores),
-        comparisons=differences,
-        left_out=sum(side.left_out for row in rows for side in sides(row.sample)),
-        warnings=tuple(_apart(rows, metrics)),
+        systems=tuple(systems.values()),
+        comparisons=tuple(_differences(others, first, clusters)),
+        left_out=sum(side.left_out for sample in samples for side in sides(sample)),
+        warnings=tuple(warnings),
     )
+
+
+def _metrics(asked: Sequence[str | Metric], about: Subject) -> tuple[tuple[str, ...], list[Metric]]:
+    """Return the names of metrics, and these with those that correct a named one.
+
+    Raises:
+        ConfigError: none is named, or one judges no texts, or means nothing on the corpus, as
+            SPOR's PARENT on ToTTo.
+    """
+    if not (asked or about.metrics):
+        raise ConfigError("no metric is named", remedy="Name one with --metric, or a --task.")
+    names, found = [], dict[str, Metric]()
+    for each in asked or about.metrics:
+        judge = registered(each) if isinstance(each, str) else each
+        name = each if isinstance(each, str) else name_of_metric(each)
+        if judge.answers != "texts":
+            raise ConfigError(
+                f"the metric {name} judges log likelihoods, which a file of outputs does not have",
+                remedy="Evaluate a task that asks for them, such as one whose name ends in "
+                "_adversarial or _ppl.",
+            )
+        corpus = about.corpus
+        if judge.units and corpus.units not in judge.units:
+            raise ConfigError(
+                f"{name} is about {' or '.join(judge.units)}; the units of {corpus.name} are "
+                f"{corpus.units}",
+                where="metric",
+                remedy=f"`spor tasks list` names the tasks of {corpus.name}; "
+                "`spor tasks show TASK` names the metrics of one.",
+            )
+        names.append(name)
+        corrected = {info.name for info in judge.scores}
+        further = registry().correcting(name) if isinstance(each, str) else ()
+        corrections = [
+            other
+            for other in map(registered, further)
+            if other is not judge and any(info.corrects in corrected for info in other.scores)
+        ]
+        for one in (judge, *corrections):
+            found.setdefault(one.signature, one)
+    return tuple(names), [*found.values()]
+
+
+def _judged(
+    rows: Sequence[ScoredRow], judges: Sequence[Metric], signed: str, *, lowercase: bool
+) -> tuple[dict[str, Judged], list[list[Judgement]]]:
+    """Return the scores of rows by name, also over groups of samples, and all judgements."""
+    groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)
+    judged: dict[str, Judged] = {}
+    judgements = []
+    for judge in judges:
+        infos = over_groups(judge.scores, groups)
+        found = _judge(rows, judge, {info.name for info in infos}, lowercase=lowercase)
+        judgements.append(found)
+        for info, column, named in columns_of(infos, [each.values for each in found]):
+            judged[info.name] = Judged(info, column, named, f"{judge.signature}|{signed}")
+    return judged, judgements
+
+
+def _judge(
+    rows: Sequence[ScoredRow], judge: Metric, keys: Container[str], *, lowercase: bool
+) -> list[Judgement]:
+    """Return a metric's judgements of all rows, also for the scores over groups of these names."""
+    samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
+    if lowercase:
+        samples = [*map(_lowered, samples)]
+        outputs = [[*map(str.lower, texts)] for texts in outputs]
+    try:
+        return judge_all(judge, samples, outputs, keys)
+    except CorpusError as error:
+        if len(rows) == 1:
+            raise CorpusError(error.what, where=rows[0].place, remedy=error.remedy) from error
+        for row in rows:  # the one at fault is to be named
+            _judge([row], judge, keys, lowercase=lowercase)
+        raise
+
+
+def _lowered(sample: Sample) -> Sample:
+    """Return a sample with references in lower case."""
+    texts = tuple(map(str.lower, sample.references))
+    return replace(sample, references=texts, twin=sample.twin and _lowered(sample.twin))
+
+
+def _scores(
+    judged: Mapping[str, Judged], clusters: Clusters, *, intervals: bool
+) -> tuple[ScoreValue, ...]:
+    """Return the scores of a system, with intervals if they are asked for."""
+    scores = [each.column.score(name, each.signature) for name, each in judged.items()]
+    if not intervals:
+        return tuple(scores)
+    columns = [
+        (each.column, clusters[each.named], (each.info.low, each.info.high))
+        for each in judged.values()
+    ]
+    pairs = zip(scores, _intervals(columns), strict=True)
+    return tuple(replace(value, interval=ends) for value, ends in pairs)
+
+
+def _differences(
+    systems: Iterable[System], baseline: System, clusters: Clusters
+) -> Iterator[Difference]:
+    """Yield what each score of each system is above the baseline's, with a paired test."""
+    found: list[tuple[str, System, Estimate | None]] = []
+    for system in systems:
+        for name in (name for name in system.judged if name in baseline.judged):
+            mine, other = system.judged[name], baseline.judged[name]
+            both = mine.named & other.named
+            columns = [each.column.take(both[each.named]) for each in (mine, other)]
+            scale = mine.info.low, mine.info.high
+            test = difference(columns[0], columns[1], clusters[both], scale)
+            found.append((name, system, test))
+    adjusted = iter(holm([each.p for *_, each in found if each and each.p is not None]))
+    for name, system, each in found:
+        p = next(adjusted) if each and each.p is not None else None
+        yield Difference(name, system.name, baseline.name, each, p)
 
 
 def _intervals(
@@ -175,9 +365,9 @@ def _intervals(
         yield (interval.low, interval.high) if interval else None
 
 
-def _signed(sha256: str, filters: Sequence[str]) -> str:
+def _signed(sha256: str, filters: Sequence[str], *, lowercase: bool) -> str:
     """Return what of the samples and the filters can change a score."""
-    signed = f"samples:{sha256[:16]}"
+    signed = f"samples:{sha256[:16]}{'|lowercase:yes' if lowercase else ''}"
     if tuple(filters) == known_filters.DEFAULT:
         return signed
     versions = [(name, known_filters.find(name).version) for name in filters]
@@ -185,78 +375,47 @@ def _signed(sha256: str, filters: Sequence[str]) -> str:
     return f"{signed}|filter:{','.join(names) or 'none'}"
 
 
-def _write_samples(
-    path: Path, rows: Sequence[ScoredRow], judgements: Sequence[Sequence[Judgement]]
-) -> None:
-    """Write each row as it was, with what the metrics found."""
-    written = []
-    for row, of_row in zip(rows, zip(*judgements, strict=True), strict=True):
-        found = dict(row.fields)
-        for judgement in of_row:
-            found |= judgement.details
-        written.append(found)
-    with writing(path):
-        write_rows(path, written)
-
-
-def _apart(rows: Sequence[ScoredRow], metrics: Iterable[Metric]) -> Iterator[str]:
+def _apart(samples: Sequence[Sample], metrics: Iterable[Metric]) -> Iterator[str]:
     """Yield the warning that rows of one input have a text each, if a metric reads texts."""
-    alone = [row.sample for row in rows if len(row.sample.references) == 1]
-    if len(alone) <= _FEW * len(rows) or not any(each.needs_texts for each in metrics):
+    alone = [sample for sample in samples if len(sample.references) == 1]
+    if len(alone) <= _FEW * len(samples) or not any(each.needs_texts for each in metrics):
         return
     texts: dict[Hashable, list[str]] = defaultdict(list)
     for sample in alone:
         texts[sample.input] += sample.references
     divided = [each for each in texts.values() if len(set(each)) > 1]
     found = sum(map(len, divided))
-    if found > _FEW * len(rows):
+    if found > _FEW * len(samples):
         yield (
             f"{found:,} rows are of {len(divided):,} inputs, and each is compared with its own "
             "text alone: write one row for each input, with all its texts"
         )
 
 
-def _with_corrections(name: str, metric: Metric, corpus: Corpus) -> Iterator[Metric]:
-    """Yield the metric, and those that correct it.
+_LOOKS: tuple[tuple[str, Callable[[str], object], str], ...] = (
+    ("lower-cased", str.islower, "`--lowercase` scores both in lower case"),
+    (
+        "tokenized",
+        re.compile(r"\w [.,;:!?](?: |$)|\w n't\b|\w 's\b").search,
+        "join the marks to their words, as Moses' detokenizer does",
+    ),
+)
+"""What texts may look like, how to tell it of one, and what to do if only outputs look so."""
 
-    Raises:
-        ConfigError: it judges no texts, or means nothing on the corpus, as SPOR's PARENT on ToTTo.
-    """
-    if metric.answers != "texts":
-        raise ConfigError(
-            f"the metric {name} judges log likelihoods, which a file of outputs does not have",
-            remedy="Evaluate a task that asks for them, such as one whose name ends in "
-            "_adversarial or _ppl.",
+
+def _looks(system: System, *, lowercase: bool) -> Iterator[str]:
+    """Yield warnings of outputs that look otherwise than references, which costs points."""
+    outputs = [text for row in system.rows for text in row.outputs if has_words(text)]
+    references = [
+        text for row in system.rows for side in sides(row.sample) for text in side.references
+    ]
+    for look, is_so, remedy in _LOOKS[lowercase:]:
+        of_outputs, of_references = (
+            sum(map(bool, map(is_so, texts))) / len(texts) if texts else 0.5
+            for texts in (outputs, references)
         )
-    if metric.units and corpus.units not in metric.units:
-        raise ConfigError(
-            f"{name} is about {' or '.join(metric.units)}; the units of {corpus.name} are "
-            f"{corpus.units}",
-            where="metric",
-            remedy=f"`spor tasks list` names the tasks of {corpus.name}; `spor tasks show TASK` "
-            "names the metrics of one.",
-        )
-    yield metric
-    corrected = {info.name for info in metric.scores}
-    for other in registry().correcting(name):
-        scores = registered(other).scores
-        if other != name and any(info.corrects in corrected for info in scores):
-            yield registered(other)
-
-
-def _judge(
-    rows: Sequence[ScoredRow], metrics: Sequence[Metric], infos: Sequence[Sequence[ScoreInfo]]
-) -> list[list[Judgement]]:
-    """Return the judgements of all rows by each metric, also for these scores over groups."""
-    samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
-    try:
-        return [
-            judge_all(metric, samples, outputs, {info.name for info in of_metric})
-            for metric, of_metric in zip(metrics, infos, strict=True)
-        ]
-    except CorpusError as error:
-        if len(rows) == 1:
-            raise CorpusError(error.what, where=rows[0].place, remedy=error.remedy) from error
-        for row in rows:  # the one at fault is to be named
-            _judge([row], metrics, infos)
-        raise
+        if of_outputs > _MOSTLY and of_references < _RARELY:
+            yield (
+                f"{system.name}: {of_outputs:.0%} of the outputs look {look}, and "
+                f"{of_references:.0%} of the references: {remedy}"
+            )

@@ -40,11 +40,63 @@ def test_intervals_and_paired_tests_are_printed(tmp_path, spor):
     printed = spor(f"score {file} {CWIO} --interval --compare {other}")
     lines = [line.split() for line in printed.splitlines()]
     # two of two say 100: so would one in forty pairs, if only 16 % of all were 100
-    assert lines[3] == ["cwio_located_share", "100.0000", "2", "0", "15.8114", "to", "100.0000"]
-    compared = lines.index(["difference", "value", "n", "p", "95", "%", "interval"])
-    assert lines[compared + 1][:4] == ["cwio", "+0.0000", "2", "1.0000"]
-    assert lines[compared + 2] == ["cwio_located", "+nan", "0", "nan"]
-    assert lines[compared + 3][:3] == ["cwio_located_share", "+100.0000", "2"]
+    assert lines[5][:8] == [
+        "cwio_located_share",
+        "ours",
+        "100.0000",
+        "2",
+        "0",
+        "15.8114",
+        "to",
+        "100.0000",
+    ]
+    assert " ".join(lines[0]).endswith("difference its interval p Holm's p")
+    assert (lines[1][:5], lines[1][8]) == (["cwio", "ours", "1.0000", "2", "0"], "+0.0000")
+    assert lines[2][:5] == ["cwio", "theirs", "1.0000", "2", "0"]
+    assert lines[3] == ["cwio_located", "ours", "1.0000", "2", "0", *lines[3][5:8], "+nan"]
+    assert lines[5][8] == "+100.0000"
+
+
+def test_several_systems_stand_in_one_table_with_paired_tests(tmp_path, spor):
+    rows = [{**ROW, "data": [["food", f"dish {n}"], CAFE[1]]} for n in range(12)]
+    files = [
+        write_rows(tmp_path / name, *({**row, "output": say(n)} for n, row in enumerate(rows)))
+        for name, say in (
+            ("none", "It.".format),
+            ("half", "Dish {} food.".format),
+            ("all", "Dish {} food at the quayside.".format),
+        )
+    ]
+    names = " ".join(map(str, files))
+    printed = spor(f"score {names} --corpus e2e --metric coverage,empty --interval")
+    head, *lines = [line.split() for line in printed.split("\n\n")[0].splitlines()]
+    assert head[:3] == ["score", "system", "value"]
+    assert [line[:3] for line in lines[:3]] == [
+        ["coverage", "none", "0.0000"],
+        ["coverage", "half", "50.0000"],
+        ["coverage", "all", "100.0000"],
+    ]
+    assert "12 samples in 12 clusters" in printed
+    found = json.loads(spor(f"score {names} --corpus e2e --metric coverage,empty --json"))
+    tests = {(each["score"], each["system"]): each for each in found["comparisons"]}
+    assert {*tests} == {(s, str(f)) for s in ("coverage", "empty") for f in files[1:]}
+    for (score, file), each in tests.items():
+        values = {s["system"]: s["value"] for s in found["scores"] if s["name"] == score}
+        assert each["difference"] == values[file] - values[str(files[0])]
+        assert each["baseline"] == str(files[0])
+    ordered = sorted(each["p_randomization"] for each in tests.values())
+    assert min(each["p_holm"] for each in tests.values()) == pytest.approx(4 * ordered[0])
+
+
+def test_a_row_of_evidence_of_several_systems_names_its_system(tmp_path, spor):
+    first, second = (write_rows(tmp_path / name, ROW) for name in ("a", "b"))
+    out = tmp_path / "out.jsonl"
+    spor(f"score {first} {second} {CWIO} --per-sample {out}")
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["system"] for row in rows] == [str(first), str(second)]
+    spor(f"score {first} {CWIO} --compare {second} --per-sample {out}")
+    (row,) = map(json.loads, out.read_text().splitlines())
+    assert "system" not in row
 
 
 def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_clusters(tmp_path, spor):
@@ -72,7 +124,7 @@ def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_cluste
             low, high = score["interval"]
             assert 0 <= low <= score["value"] <= high <= 100
             assert low < high
-        found = printed["comparisons"]["coverage"]
+        (found,) = printed["comparisons"]
         assert found["p_randomization"] > 0.2
         assert found["interval"] is None  # three clusters exclude no difference
         assert found["notes"][0].capitalize() in spor(command)
@@ -82,13 +134,14 @@ def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
     file = write_rows(tmp_path / "outputs", UNSAID)
     printed = spor(f"score {file} {CWIO} --json --interval --compare {file}")
     result = json.loads(printed, parse_constant=pytest.fail)
-    assert (result["metric"], result["corpus"], result["samples"]) == ("cwio", "e2e", 1)
-    scores = {score["name"]: score for score in result["scores"]}
+    assert (result["metrics"], result["corpus"], result["samples"]) == (["cwio"], "e2e", 1)
+    scores = {score["name"]: score for score in result["scores"] if score["system"] == str(file)}
     assert scores["cwio_located"]["value"] is scores["cwio_located"]["interval"] is None
     assert scores["cwio"]["interval"] is None  # of one sample
     assert result["samples_sha256"][:16] in scores["cwio"]["signature"]
-    assert result["comparisons"]["cwio_located"] is None
-    assert result["comparisons"]["cwio"]["n"] == 1
+    found = {each["score"]: each for each in result["comparisons"]}
+    assert found["cwio_located"]["difference"] is found["cwio_located"]["p_holm"] is None
+    assert (found["cwio"]["n"], found["cwio"]["baseline"]) == (1, f"{file} (2)")
 
 
 def test_filters_cut_before_scoring(tmp_path, spor):
@@ -111,6 +164,7 @@ def test_the_help_has_all_options_and_names_and_a_task_has_its_metrics(spor):
     printed = " ".join(spor("score --help").split())
     for part in ('"output": ', "--classifiers", "--ppl-model", "--references", "a .txt file"):
         assert part in printed
+    assert "spor tasks show TASK` the metrics of one, which are the default" in printed
     for kind in ("metric", "corpus"):
         assert all(re.search(rf"\b{name}\b", printed) for name in registry().names(kind))
     assert "  metrics   totto, totto_real, bleurt, empty: " in spor("tasks show totto_mini")

@@ -12,9 +12,12 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.corpora import jsonl
-from spor_tasks.evaluation.score import score
+from spor_tasks.evaluation import baseline_run
+from spor_tasks.evaluation.score import score as score_files
+from spor_tasks.harness import plan, task_files
 from tests.support import golden
 from tests.support.rows import write_rows
+from tests.support.scoring import score
 
 SHIP = {
     "data": [["Greyport", "harbour", "Old_Basin"], ["Greyport", "birth date", "1203-04-01"]],
@@ -156,7 +159,7 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
     backward = {**INPUT, "output": "By the quayside, Basque food."}
     ours = write(INPUT, INPUT, three, name="ours")
     theirs = write(backward, INPUT, three, name="theirs")
-    result = score(ours, "cwio", "e2e", against=theirs)
+    result = score(ours, "cwio", "e2e", baseline=theirs)
     other = score(theirs, "cwio", "e2e")
     comparison = result.comparisons["cwio"]
     assert comparison
@@ -170,7 +173,7 @@ def test_a_score_of_some_outputs_is_compared_where_both_systems_have_it(write):
     rome, rain = ({**row, "output": text} for text in ("rome has the most people", "it rains"))
     for ours, theirs, both in (([rome, rome], [rome, rain], 1), ([rome, rain], [rain, rome], 0)):
         files = write(*ours, name="ours"), write(*theirs, name="theirs")
-        found = score(files[0], "sp_acc", "logicnlg", against=files[1]).comparisons
+        found = score(files[0], "sp_acc", "logicnlg", baseline=files[1]).comparisons
         assert found["sp_acc"].n == 2
         assert (found["sp_acc_found"].n if found["sp_acc_found"] else 0) == both
 
@@ -186,7 +189,7 @@ def test_a_score_of_some_outputs_is_compared_where_both_systems_have_it(write):
 def test_only_equal_samples_compare(write, theirs, fault, line):
     against = write(*theirs, name="theirs")
     with pytest.raises(ResultError, match=fault) as caught:
-        score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", against=against)
+        score(write(INPUT, INPUT, name="ours"), "cwio", "e2e", baseline=against)
     assert str(caught.value.where).endswith(line)
 
 
@@ -349,11 +352,12 @@ def test_the_published_check_holds(totto_dir, tmp_path, capsys):
     options += ["--references", str(totto_dir / "dev_sample.jsonl"), "--interval"]
     assert cli.main(["score", file, *options, "--compare", file]) == 0
     printed = json.loads(capsys.readouterr().out)
-    found = {score["name"]: score for score in printed["scores"]}
+    found = {score["name"]: score for score in printed["scores"] if score["system"] == file}
     assert {name: f"{found[name]['value']:.1f}" for name in PUBLISHED} == PUBLISHED
     low, high = found["totto_bleu"]["interval"]
     assert low < 45.5 < high
-    assert printed["comparisons"]["totto_bleu"]["p_randomization"] == 1
+    compared = {each["score"]: each for each in printed["comparisons"]}
+    assert compared["totto_bleu"]["p_randomization"] == compared["totto_bleu"]["p_holm"] == 1
     rows = [row for _, row in read_rows(Path(out))]
     assert [round(row["parent_f"], 1) for row in rows] == [64.9, 71.1, 46.6, 12.5, 71.6]
     assert rows[0].keys() >= {"id", "output", "overlap", "parent_p", "parent_r", "totto_chrf"}
@@ -440,6 +444,134 @@ def test_a_txt_file_is_for_the_development_set_of_a_corpus_that_has_one(
     monkeypatch.setenv("TOTTO_DATA_DIR", str(tmp_path))
     file = put(tmp_path, b"Ann won .\n\n\n")
     assert score(file, "totto", "totto").samples == 3
-    with pytest.raises(ConfigError) as caught:
+    with pytest.raises(CorpusError, match="is not a sample"):
         score(file, "chrf", "e2e", references=references)
+
+
+# --- Outputs of a task, or for the samples of a file ----------------------------------------------
+
+
+def texts_of(task):
+    (file,) = task_files.find([task])
+    return [
+        sample.references[0] if sample.references else "." for sample in plan.load(file.sets).test
+    ]
+
+
+def lines(texts):
+    return "".join(f"{text}\n" for text in texts).encode()
+
+
+MINI, ORDER = "spor_systematicity_mini", "spor_order_invariance_mini_main"
+
+
+def test_texts_of_a_task_have_the_scores_that_lm_eval_gives_it(tmp_path):
+    (run,) = baseline_run.run("copy-input", [MINI], outputs=tmp_path / "rows.jsonl")
+    rows = [row for _, row in read_rows(tmp_path / "rows.jsonl")]
+    texts = put(tmp_path, lines(row["output"] for row in rows), "out.txt")
+    for file in (texts, tmp_path / "rows.jsonl"):
+        result = score_files([file], task=MINI)
+        found = {each.name: each.value for each in result.systems[0].scores}
+        assert found == pytest.approx({name: run.scores[name] for name in found}, abs=1e-9)
+        assert {*map(str, run.spec.reported)} <= found.keys() | {"facts"}
+        assert [*found][:2] == ["parent", "parent_full_table"]
+        assert (result.task, result.corpus, result.samples) == (MINI, "mini", run.n)
+
+
+def test_logged_samples_of_a_part_of_a_task_are_its_own(tmp_path):
+    out = tmp_path / "runs"
+    (run,) = baseline_run.run("copy-input", [MINI], folder=out, limit=5)
+    (logged,) = out.rglob("samples_*.jsonl")
+    result = score_files([logged], task=MINI)
+    assert result.samples == 5
+    assert any("5 of the 200" in warning for warning in result.warnings)
+    assert result.systems[0].scores[0].value == pytest.approx(run.scores["parent"])
+    other = put(tmp_path, write_rows(tmp_path / "x.jsonl", SHIP).read_bytes(), "other.jsonl")
+    with pytest.raises(CorpusError, match="not one of spor_systematicity_mini") as caught:
+        score_files([other], task=MINI)
+    assert caught.value.where == f"{other}:1"
+
+
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_file_has_a_line_for_each_sample_of_the_task(tmp_path, change):
+    texts = texts_of(MINI)
+    file = put(tmp_path, lines([*texts, "more"][: len(texts) + change]))
+    with pytest.raises(CorpusError, match=f"{len(texts) + change} lines.* {len(texts)} samples"):
+        score_files([file], task=MINI)
+
+
+@pytest.mark.parametrize(
+    ("task", "metric"),
+    [
+        (ORDER, "order"),
+        pytest.param("spor_systematicity_e2e_twin", "parent", marks=pytest.mark.real_data),
+    ],
+)
+def test_a_sample_with_two_prompts_or_a_twin_has_two_lines(tmp_path, task, metric):
+    baseline_run.run("copy-input", [task], outputs=(rows := tmp_path / "rows.jsonl"))
+    texts = [row[key] for _, row in read_rows(rows) for key in ("output_1", "output_2")]
+    file = put(tmp_path, lines(texts), "out.txt")
+    of_lines, of_rows = (score_files([each], task=task) for each in (file, rows))
+    assert of_lines.metrics[0] == metric
+    assert repr(of_lines.systems[0].scores) == repr(of_rows.systems[0].scores)
+    with pytest.raises(CorpusError, match="lines") as caught:
+        score_files([put(tmp_path, lines(texts[::2]), "half.txt")], task=task)
+    assert "2 lines for each" in caught.value.remedy
+
+
+def test_an_own_corpus_is_what_texts_are_for(tmp_path):
+    rows = [{**without(SHIP, "output"), "data": [["Ann", "age", str(n)]]} for n in range(3)]
+    corpus = write_rows(tmp_path / "own.jsonl", *rows)
+    file = put(tmp_path, lines(["Greyport has the Old Basin.", "", "No."]))
+    for settings in (
+        {"corpus": corpus},
+        {"references": corpus},
+        {"corpus": "webnlg", "references": corpus},
+    ):
+        result = score_files([file], metrics=["parent", "chrf"], **settings)
+        assert result.metrics == ("parent", "chrf")
+        assert [*result.systems[0].values["chrf"]][:2] == [100, 0]
+    marked = [{**row, "split": "test" if n else "train"} for n, row in enumerate(rows)]
+    corpus = write_rows(tmp_path / "own.jsonl", *marked)
+    result = score_files([put(tmp_path, b"a\nb\n")], metrics=["chrf"], corpus=corpus)
+    assert (result.samples, result.corpus) == (2, "own")
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({}, "nothing says what the outputs are for"),
+        ({"corpus": "e2e"}, "no metric is named"),
+        ({"task": MINI, "corpus": "mini"}, "names its corpus"),
+        ({"task": MINI, "references": Path("x")}, "names its references"),
+        ({"task": "spor_mini"}, "stands for"),
+        ({"task": "spor_systematicity_min"}, "is not a task"),
+        ({"task": "logicnlg_mini_ppl"}, "asks how likely"),
+        ({"task": MINI, "metrics": ["order"]}, "different numbers of texts"),
+        ({"task": ORDER, "metrics": ["parent"]}, "different numbers of texts"),
+        ({"corpus": "e2e", "metrics": ["order", "parent"]}, "different numbers of texts"),
+        ({"corpus": "e2f", "metrics": ["parent"]}, "there is no corpus"),
+    ],
+)
+def test_what_contradicts_itself_is_refused_in_a_line(tmp_path, settings, fault):
+    with pytest.raises((ConfigError, CorpusError), match=fault) as caught:
+        score_files([put(tmp_path, lines(texts_of(MINI)))], **settings)
     assert caught.value.remedy
+
+
+def test_lower_case_is_that_of_outputs_and_references(tmp_path):
+    texts = texts_of(MINI)
+    file, lower = put(tmp_path, lines(texts)), put(tmp_path, lines(map(str.lower, texts)), "l.txt")
+    scored = score_files([file, lower], task=MINI, metrics=["chrf"], lowercase=True)
+    first, second = (system.scores[0] for system in scored.systems)
+    assert first.value == second.value == 100
+    assert first.signature.endswith("|lowercase:yes")
+    assert scored.warnings == ()
+    found = score_files([file, lower], task=MINI, metrics=["chrf"])
+    assert found.systems[0].scores[0].value == 100 > found.systems[1].scores[0].value
+    assert "lowercase" not in found.systems[0].scores[0].signature
+    (warning,) = found.warnings
+    assert warning.startswith(f"{lower}: 100% of the outputs look lower-cased")
+    spaced = put(tmp_path, lines(text.replace(".", " .") for text in texts), "spaced.txt")
+    (warning,) = score_files([spaced], task=MINI).warnings
+    assert "look tokenized" in warning

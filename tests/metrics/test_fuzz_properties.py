@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import read_rows
-from spor_tasks.evaluation.score import score
 from spor_tasks.metrics import copy_rule
+from tests.support.scoring import score
 
 # Halves of surrogate pairs included, which JSON can hold and UTF-8 cannot.
 anything = st.text(st.characters(exclude_categories=()), max_size=40)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from nltk.translate.bleu_score import corpus_bleu, sentence_bleu
 
 from spor_tasks.core.sample import AttributeValue, Sample
-from spor_tasks.evaluation.score import score
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
 from tests.support.scores import scores_of
+from tests.support.scoring import score
 from tests.support.soak import soak
 
 WEIGHTS = {1: (1, 0, 0), 2: (0.5, 0.5, 0), 3: (0.33, 0.33, 0.33), 4: (0.25, 0.25, 0.25, 0.25)}

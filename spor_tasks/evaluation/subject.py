@@ -1,0 +1,146 @@
+"""The samples that outputs are for: a task's test set, those of a file, or each row's own."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.files import is_file, read_rows
+from spor_tasks.core.registry import registry
+from spor_tasks.core.sample import Sample, SampleMaker, sides
+from spor_tasks.corpora import jsonl, own
+from spor_tasks.corpora.base import Corpus
+from spor_tasks.corpora.slots import in_its_names
+from spor_tasks.metrics.base import Metric
+from spor_tasks.metrics.scores import metrics_for
+from spor_tasks.text import filters as known_filters
+
+Placed: TypeAlias = tuple[str, Sample | None]
+"""A sample after its place; None of an entry of a file that makes no sample, as without a unit."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What outputs are for, and how they are scored by default."""
+
+    corpus: Corpus
+    name: str
+    """That of the task or file of the samples, in errors."""
+    read: Callable[[], Iterable[Placed]] | None = None
+    """Returns the samples, one for each line of a file; None if each row has its own."""
+    read_covered: Callable[[], Iterable[Placed]] | None = None
+    """Returns those that a task with demonstrations asks for, if it does not ask for all."""
+    for_texts_alone: bool = False
+    """Whether only files of texts are for them."""
+    labels: Path | None = None
+    """The file that the reader of labelled texts takes."""
+    task: str | None = None
+    outputs: int | None = None
+    """How many texts a side of a sample of the task has, one for each prompt."""
+    metrics: tuple[Metric, ...] = ()
+    """Those of the task."""
+    scores: tuple[str, ...] = ()
+    """Those that the task reports, which are shown in this order; none are all."""
+    filters: tuple[str, ...] = known_filters.DEFAULT
+
+    @cached_property
+    def samples(self) -> tuple[Placed, ...]:
+        """The samples, in their order."""
+        return tuple(self.read()) if self.read else ()
+
+    @cached_property
+    def covered(self) -> tuple[Placed, ...]:
+        """The samples that a task asks for, in their order."""
+        return tuple(self.read_covered()) if self.read_covered else self.samples
+
+
+def find(task: str | None, corpus: str | Path | None, references: Path | None) -> Subject:
+    """Return what outputs are for.
+
+    That is the test set of a task, or the samples in a file of ``references``, which is of a
+    registered ``corpus`` or of one's own. The corpus may be such a file too: outputs are for its
+    test samples, or for all if it has none. Without a file each row has its own sample.
+
+    Raises:
+        ConfigError: a name is unknown, nothing is named, or two things name the samples.
+        CorpusError: the data of the task is missing.
+    """
+    if task is not None:
+        for name, given in (("corpus", corpus), ("references", references)):
+            if given is not None:
+                raise ConfigError(f"{task} names its {name}", where=name, remedy="Leave it out.")
+        return _of_task(task)
+    if corpus is None and references is None:
+        what = "nothing says what the outputs are for"
+        raise ConfigError(what, remedy="Name a --task, a --corpus, or a file of --references.")
+    if corpus is None or (str(corpus) not in registry().names("corpus") and is_file(Path(corpus))):
+        return _of_file(Path(corpus or references or ""), references)
+    found: Corpus = registry().get("corpus", str(corpus))
+    if found.read_labelled:
+        return Subject(found, found.name, labels=references, filters=())
+    if read := found.read_references:
+        name, is_default = str(references or found.name), references is None
+        return Subject(found, name, lambda: read(references), for_texts_alone=is_default)
+    if references is None:
+        return Subject(found, found.name)
+    return Subject(found, str(references), lambda: samples_in(references, found))
+
+
+def samples_in(file: Path, corpus: Corpus) -> Iterator[Placed]:
+    """Yield the samples of a file of any form, one for each line of outputs."""
+    for place, _, sample in jsonl.read_samples(read_rows(file), SampleMaker(corpus.name)):
+        yield place, in_its_names(sample, corpus.attributes, where=place)
+
+
+def _of_file(file: Path, references: Path | None) -> Subject:
+    """Return the samples of a corpus of one's own, or of a file of references beside it."""
+    read = own.read_corpus(file)
+    corpus = Corpus(name=read.name, parts=lambda _: {}, linearize=own.linearize)
+    if references is not None:
+        return Subject(corpus, str(references), lambda: samples_in(references, corpus))
+    samples = [(f"{file}, sample {n}", each) for n, each in enumerate(read.test or read.train, 1)]
+    return Subject(corpus, str(file), lambda: samples)
+
+
+def _of_task(name: str) -> Subject:
+    """Return the test set of a task, and how the task scores."""
+    from spor_tasks.harness import plan, task_files  # slow to import
+
+    file, *more = task_files.find([name])
+    if more:
+        what = f"stands for {len(more) + 1} tasks"
+        raise ConfigError(what, where=name, remedy=f"Name one of them, such as {file.name}.")
+    if file.asks_likelihoods:
+        what = "asks how likely given texts are, and no output of it can be scored"
+        raise ConfigError(what, where=file.name, remedy="Evaluate it with lm-eval.")
+    spec, pair = file.sets.spec, plan.load(file.sets)
+    judging, shown = spec.judging, file.sets.icl_arm
+    of_untuned = known_filters.UNTUNED if shown else known_filters.DEFAULT
+    cut = [
+        each
+        for name in task_files.decoding(spec)[1]
+        for each in (of_untuned if (name,) == known_filters.DEFAULT else [name])
+    ]
+
+    def placed() -> Iterator[tuple[str, Sample]]:
+        return ((f"{file.name}, sample {n}", each) for n, each in enumerate(pair.test, start=1))
+
+    def covered() -> Iterator[Placed]:
+        from spor_tasks.harness import documents
+
+        ids = {each.sample.id for each in documents.chosen(pair, file.shots)}
+        return ((place, sample) for place, sample in placed() if sample.id in ids)
+
+    return Subject(
+        own.corpus_of(spec.sets.corpus),
+        file.name,
+        placed,
+        covered if shown else None,
+        task=file.name,
+        outputs=judging.outputs // len(sides(pair.test[0])),
+        metrics=tuple(each for each in metrics_for(judging.scores) if each.answers == "texts"),
+        scores=tuple(dict.fromkeys(map(str, (*judging.reported, *judging.scores)))),
+        filters=tuple(cut),
+    )
