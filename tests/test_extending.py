@@ -46,6 +46,10 @@ rows = [
 ]
 Path("rows").write_text("".join(json.dumps(row) + "\\n" for row in rows), "utf-8")
 main(["score", "rows", *"--metric length_ratio --corpus webnlg --json".split()])
+from spor_tasks.harness import task_files
+task, own = "spor_systematicity_mini", task_files.manager({"metrics": "length_ratio"})
+found = evaluate(ScriptedLM(lambda _: "Two words."), task, manager=own, limit=3)
+print("added", found["results"][task]["length_ratio,none"] > 0)
 """,
     "A filter": """
 task = "spor_systematicity_mini_unquoted"
@@ -77,7 +81,11 @@ print([len(list(objective.pairs(sample, "causal"))) for sample in samples])
 }
 
 PRINTED = {
-    "A metric": ['"length_ratio"', '"value": 1.0'],  # (9 + 1) / (5 + 5), no mean of 1.8 and 0.2
+    "A metric": [
+        '"length_ratio"',
+        '"value": 1.0',
+        "added True",
+    ],  # (9 + 1) / (5 + 5), no mean of 1.8 and 0.2
     "A filter": ["[True, True, True]"],
     "A corpus": [
         "harbour Holm: depth: 12 m; berths: sixty; light: white; ferry: Orra Output:",

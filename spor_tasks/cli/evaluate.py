@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,9 @@ _LM_EVAL_ONLY = (
 )
 """Options with which lm-eval's own command evaluates, a single model; 0.5 lacks some."""
 
+_METRICS = re.compile(r"""(?<![^,=])metrics=([^='"\[]+?)(?=,\w+=|$)""")
+"""The names of metrics in an argument, whatever other settings it has."""
+
 _EXAMPLE = """\
 Evaluate models on tasks of this package, which `spor tasks list` names, or of lm-eval, as in
 
@@ -49,7 +53,8 @@ Evaluate models on tasks of this package, which `spor tasks list` names, or of l
 _OWN = """\
 Its types of models, for --model: spor-hf (transformers; alone searches with beams) and spor-vllm.
 Its settings, for --metadata: prompt_style, fewshot_arm, split, held_out_reference,
-limit_evenly, allow_split_mismatch, and facts_model, nli_model or bleurt_model with a classifier."""
+limit_evenly, allow_split_mismatch, metrics (such as metrics=bleu,chrf++,ter, to add to those of
+each task), and facts_model, nli_model or bleurt_model with a classifier."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -166,8 +171,10 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
         add_help=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    # lm-eval's parser takes a comma for the end of a value that has no quotes
+    quoted = [_METRICS.sub(r'metrics="\1"', argument) for argument in arguments]
     try:
-        options = parser.parse_args(arguments)
+        options = parser.parse_args(quoted)
     except RecursionError as error:
         raise ConfigError("an argument is nested too deeply", where="command line") from error
     except ValueError as error:

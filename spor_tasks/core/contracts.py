@@ -47,6 +47,8 @@ class Judging:
     """Differences of these scores that tables have."""
     outputs: int = 1
     """How many prompts a sample has, each with an output."""
+    added: tuple[Score, ...] = ()
+    """Reported scores of metrics that a user added."""
 
     @property
     def displayed(self) -> tuple[Score | Gap, ...]:

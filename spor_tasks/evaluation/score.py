@@ -48,9 +48,6 @@ _FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
 _MOSTLY, _RARELY = 0.5, 0.1
 """The shares of outputs above which, and of references below which, they look different."""
 
-_PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
-"""The prefixes of metrics by a model, where they are not the metric's own name."""
-
 
 class Judged(NamedTuple):
     """One score of the outputs of a file."""
@@ -147,14 +144,14 @@ def metric(name: str, **settings: object) -> Metric:
         raise ConfigError(f"the metric {name} has no {min(settings)}", remedy="Leave it out.")
     from spor_tasks.metrics import learned
 
-    return learned.load(_PREFIXES.get(name, name), settings)
+    return learned.load(learned.PREFIXES.get(name, name), settings)
 
 
 def takes_model(name: str) -> bool:
     """Return whether a metric has settings, such as a model."""
     from spor_tasks.metrics import learned
 
-    return _PREFIXES.get(name, name) in learned.LOADERS
+    return learned.PREFIXES.get(name, name) in learned.LOADERS
 
 
 def score(

@@ -13,7 +13,7 @@ from spor_tasks.core.digests import set_digest
 from spor_tasks.core.errors import ConfigError, SplitError, advice
 from spor_tasks.core.sample import InFile, Sample, Sets
 from spor_tasks.core.visible import visible
-from spor_tasks.harness import own
+from spor_tasks.harness import added, own
 from spor_tasks.harness.task_files import TaskSets
 from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
@@ -52,6 +52,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     Neighbours are of equal size or share entities, so the first are no fair part of it.
     """
+    metrics: object = None
+    """Metrics to add to those of each task: names, with commas between them or as a list."""
     judges: Mapping[str, object] = {}
     """Settings of metrics by a model, such as ``facts_model`` or ``sp_ranker``.
 
@@ -153,6 +155,9 @@ def _resolve(metadata: Metadata, pair: Sets, _files: object) -> Plan:
     spec = _split(metadata, adapter)
     if spec.sets.split:
         pair = _read(of_set, spec)
+    if settings.metrics is not None:
+        names = added.names_in(settings.metrics)
+        spec = added.with_metrics(spec, names, pair, settings.judges)
     if arm := _arm(pair, "baseline_arm", settings.baseline_arm):  # for a baseline that is trained
         of_arm = Adapter.of(arm, set_digest(pair.arms[arm]))
         adapter = msgspec.structs.replace(of_arm, prompt_style="causal")

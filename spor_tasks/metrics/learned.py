@@ -290,6 +290,9 @@ LOADERS: Mapping[str, JudgeLoader] = {
 }
 """The metrics that need a model, or minutes; a task's settings begin with these prefixes."""
 
+PREFIXES = {"nli_acc": "nli", "mctg_ppl": "ppl", "compmctg": "aspects"}
+"""The prefixes of metrics, where they are not the metric's own name."""
+
 
 def load(prefix: str, settings: Mapping[str, object], before: str = "") -> Metric:
     """Return the metric of this prefix with its model.
@@ -320,6 +323,7 @@ def requested(metadata: Mapping[str, object], spec: TaskSpec) -> dict[str, Metri
         ConfigError: as :func:`load`.
     """
     metrics = {}
+    wanted = {*spec.judging.reported} - {*spec.judging.scores}
     for prefix in LOADERS:
         settings = {
             key.removeprefix(f"{prefix}_"): value
@@ -327,6 +331,6 @@ def requested(metadata: Mapping[str, object], spec: TaskSpec) -> dict[str, Metri
             if key.startswith(f"{prefix}_")
         }
         metric = load(prefix, settings, f"{prefix}_") if settings else None
-        if metric and any(Score(info.name) in spec.judging.reported for info in metric.scores):
+        if metric and any(Score(info.name) in wanted for info in metric.scores):
             metrics[prefix] = metric
     return metrics

@@ -52,6 +52,19 @@ def fill(layouts: Sequence[Layout], rows: _Section) -> Iterator[Grid]:
     of_several = [row for row in rows if row.kind != "published" or row.name in several]
     for layout in compared if len(titles) > 1 else ():
         yield from _filled([layout], of_several, rows, title)
+    taking = [*apart, *together, *whole]
+    added = [row for row in rows if row.score.added]
+    added = [row for row in added if not any(_takes(layout, row) for layout in taking)]
+    yield from _filled([Layout(title="added scores", order="given")], added, rows, title)
+
+
+def _takes(layout: Layout, row: Comparison) -> bool:
+    name, group = row.spec.score(row.metric)
+    return (
+        (not layout.parts or (row.spec.sets.part or "") in layout.parts)
+        and (not layout.scores or name in layout.scores)
+        and (not layout.groups or group in layout.groups)
+    )
 
 
 def _filled(
@@ -61,13 +74,7 @@ def _filled(
     for layout in layouts:
         own, rest = list[Comparison](), list[Comparison]()
         for row in rows:
-            name, group = row.spec.score(row.metric)
-            is_taken = (
-                (not layout.parts or (row.spec.sets.part or "") in layout.parts)
-                and (not layout.scores or name in layout.scores)
-                and (not layout.groups or group in layout.groups)
-            )
-            (own if is_taken else rest).append(row)
+            (own if _takes(layout, row) else rest).append(row)
         rows = rest
         own = [row for row in own if layout.published or row.kind != "published"]
         if own and layout.lines == "score":

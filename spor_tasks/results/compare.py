@@ -321,7 +321,7 @@ def _rows(
 ) -> Iterator[Comparison]:
     """Yield the row of each score that the results have; without any, that of the main one."""
     first, n = results[0], max(result.n for result in results)
-    spec = first.spec
+    spec = Declared.together([result.spec for result in results])
     asked, commands = first.asked, dict[str, str]()
     for arm in spec.arms:  # what would give a result of it, tuned on or shown as the first is
         if first.adapter or not spec.sets.in_context:

@@ -7,7 +7,7 @@ for a score that is no mean of its samples' values.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetFacts
 from spor_tasks.core.words import joined
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.scores import info_of, known_info, score_of
+from spor_tasks.metrics.scores import info_of, known_info, metrics_for, score_of
 from spor_tasks.metrics.totals import (
     COUNTED_MEAN,
     GAP_OF_SAME,
@@ -90,6 +90,8 @@ class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The group of samples that it is over, or :data:`GAP`."""
     totals: str | None = None
     """How the values of samples make it; None of a score that only its metric can make."""
+    added: str | None = None
+    """The signature of its metric, if a user added that to those of the task."""
 
     @property
     def low(self) -> float:
@@ -117,7 +119,9 @@ class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
         return self.range == (0, 100)
 
     @classmethod
-    def of(cls, score: Score | Gap, judge: str | None = None) -> "ScoreFacts":
+    def of(
+        cls, score: Score | Gap, judge: str | None = None, added: str | None = None
+    ) -> "ScoreFacts":
         """Return the facts of an installed metric's score, also over a group, or of a gap.
 
         Raises:
@@ -137,6 +141,7 @@ class ScoreFacts(msgspec.Struct, frozen=True, kw_only=True):
             name=name,
             group=group,
             totals=next((name for name, each in _TOTALS.items() if info.totals is each), None),
+            added=added,
         )
 
 
@@ -222,10 +227,16 @@ class Declared:
         ``judges`` are the metrics by models, by their keys in the facts of a result.
         """
         by_score = {info.name: key for key, each in judges.items() for info in each.scores}
+        signatures = {
+            info.name: each.signature
+            for each in (*metrics_for(spec.judging.added), *judges.values())
+            for info in each.scores
+        }
+        added = {score.name: signatures[score.name] for score in spec.judging.added}
         scores = {}
         for score in spec.judging.displayed:
             name = (score.first if isinstance(score, Gap) else score).name
-            scores[str(score)] = ScoreFacts.of(score, by_score.get(name))
+            scores[str(score)] = ScoreFacts.of(score, by_score.get(name), added.get(name))
         captions = {key: each.caption for key, each in judges.items() if each.caption}
         own = spec.judging
         return cls(
@@ -240,6 +251,27 @@ class Declared:
             breakdown=tuple(map(str, own.breakdown)),
             gaps=tuple(KeyGap(*map(str, gap)) for gap in own.gaps),
             about=BenchmarkFacts.of(spec.benchmark, spec.sets, captions),
+        )
+
+    @classmethod
+    def together(cls, several: Sequence["Declared"]) -> "Declared":
+        """Return the first declaration with the scores that users added to the others."""
+        first = several[0]
+        more = {
+            name: facts
+            for each in several
+            for name, facts in each.scores.items()
+            if facts.added and name not in first.scores
+        }
+        if not more:
+            return first
+        reported = (name for each in several for name in each.reported if name in more)
+        gaps = (gap for each in several for gap in each.gaps if gap.name in more)
+        return replace(
+            first,
+            scores={**first.scores, **more},
+            reported=(*first.reported, *dict.fromkeys(reported)),
+            gaps=(*first.gaps, *dict.fromkeys(gaps)),
         )
 
     @property

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.logged import AllLogged, Logged
 from spor_tasks.results.runs import Problem, Run, RunKey
 
@@ -79,16 +80,17 @@ def _joined(
     """Return one run of the samples of all splits, and these, if all splits logged them."""
     first = next(iter(parts.values()))
     known = {split: logged[run.id] for split, run in parts.items() if run.id in logged}
-    whole = Logged.joined(known, first.spec) if len(known) == len(parts) else None
+    spec = Declared.together([run.spec for run in parts.values()])
+    whole = Logged.joined(known, spec) if len(known) == len(parts) else None
     scores: dict[str, float] = {}
-    for metric in first.spec.displayed:
-        if not first.spec.totals(metric).is_logged:  # the mean of the splits' own
+    for metric in spec.displayed:
+        if not spec.totals(metric).is_logged:  # the mean of the splits' own
             of_splits = [run.scores[metric] for run in parts.values() if metric in run.scores]
             scores |= {metric: fmean(of_splits)} if of_splits else {}
         elif whole and metric in whole.columns:
             scores[metric] = whole.columns[metric].value
     whole_sets = replace(first.spec.sets, part=None, part_title=None)
-    spec = replace(first.spec, sets=whole_sets)
+    spec = replace(spec, sets=whole_sets)
     run = replace(
         first,
         key=f"{first.key}, {len(parts)} splits",

@@ -48,23 +48,31 @@ def merged_facts(results: Sequence[Run], merge_by: Iterable[str]) -> frozenset[s
 def declared_apart(results: Iterable[Run]) -> list[Run]:
     """Return the results; those of a task whose scores are declared differently state it as a fact.
 
-    So a damaged declaration hides no other result.
+    So a damaged declaration hides no other result. A user may add scores to some results: only
+    those of one name must then be declared alike.
     """
-    by_task: dict[str, list[tuple[Run, str]]] = defaultdict(list)
+    by_task: dict[str, list[tuple[Run, str, dict[str, str]]]] = defaultdict(list)
     for result in results:
-        scores = {name: result.spec.scores[name] for name in result.spec.reported}
-        words = [
-            f"{name} in [{each.low:g}, {each.high:g}], {_BETTER[each.higher_is_better]} is better"
-            for name, each in scores.items()
-        ]
-        by_task[result.comparison].append((result, "; ".join(words)))
-    return [
-        replace(result, signature={**result.signature, "scores": words})
-        if any(words != other for _, other in same)
-        else result
-        for same in by_task.values()
-        for result, words in same
-    ]
+        words, added = list[str](), dict[str, str]()
+        for name in result.spec.reported:
+            each = result.spec.scores[name]
+            better = f"{_BETTER[each.higher_is_better]} is better"
+            text = f"{name} in [{each.low:g}, {each.high:g}], {better}"
+            if each.added:
+                added[name] = f"{text}, {each.added}"
+            else:
+                words.append(text)
+        by_task[result.comparison].append((result, "; ".join(words), added))
+    found = []
+    for same in by_task.values():
+        own = {words for _, words, _ in same}
+        by_name = {item for _, _, added in same for item in added.items()}
+        is_one = len(own) == 1 and len(by_name) == len({name for name, _ in by_name})
+        for result, stated, added in same:
+            scores = {"scores": "; ".join([stated, *added.values()])}
+            signature = {**result.signature, **scores}
+            found.append(result if is_one else replace(result, signature=signature))
+    return found
 
 
 def systems_of(group: Sequence[Run], merged: frozenset[str]) -> list[list[Run]]:
