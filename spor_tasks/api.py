@@ -311,6 +311,7 @@ def evaluate(
         )
     except (OverflowError, TypeError, ValueError) as error:
         raise ConfigError(str(error), where="evaluate") from error
+    config.device = device  # without lm-eval's default
     with lm_eval_errors():
         check(config, [config.model_args])
         for name in task_names(config):

@@ -8,13 +8,14 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.cli.following import then
 from spor_tasks.core import plain_yaml
-from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import read_text
 from spor_tasks.core.foreign import not_ended
 from spor_tasks.core.terminal import Parser
@@ -217,6 +218,9 @@ def _logged(level: str | None) -> Iterator[None]:
             ours.setLevel(before)
 
 
+_ALL_OPTIONS = "`spor eval --help` names all."
+
+
 def _config(options: argparse.Namespace) -> "EvaluatorConfig":
     """Return the settings as lm-eval checks and completes them, with those of a ``--config`` file.
 
@@ -225,8 +229,14 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
     """
     from lm_eval.config.evaluate_config import EvaluatorConfig
 
+    listed: object = None
     if options.config:  # lm-eval has no limit for what aliases stand for
-        plain_yaml.parse(read_text(Path(options.config)), options.config)
+        listed = plain_yaml.parse(read_text(Path(options.config)), options.config)
+    in_file = listed if isinstance(listed, dict) else {}
+    known = [field.name for field in fields(EvaluatorConfig)]
+    for name in in_file.keys() - known:
+        what, remedy = f"there is no setting {name!r}", advice(name, known, _ALL_OPTIONS)
+        raise ConfigError(what, where=options.config, remedy=remedy)
     try:
         config = EvaluatorConfig.from_cli(options)
     except (OSError, OverflowError, RecursionError, TypeError, ValueError) as error:
@@ -234,6 +244,7 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
     for key, kind in (("model", str), ("gen_kwargs", dict)):  # lm-eval tries the others
         if not isinstance(getattr(config, key), kind):
             raise ConfigError(f"{key} must be a {kind.__name__}", where=options.config)
+    config.device = options.device or in_file.get("device")  # without lm-eval's default
     return config
 
 

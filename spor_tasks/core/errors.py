@@ -8,6 +8,8 @@ from os import PathLike
 from spor_tasks.core.visible import visible
 
 _NEAREST = 3
+_TYPING_ERRORS = 2  # by which a name is still one that is known
+_SHORT = 5  # letters of a name that has one at most
 _MOST_LETTERS = 2_000  # of a line, which may quote what stands in a file
 
 
@@ -58,6 +60,19 @@ def advice(name: object, names: Iterable[object], others: str | None = None) -> 
     found = process.extract(str(name), known, scorer=fuzz.ratio, processor=clean, limit=_NEAREST)
     nearest = ", ".join(each for each, *_ in found)
     return f"The nearest names are {nearest}. {others or everything}"
+
+
+def misspelt(names: Iterable[str], known: Iterable[str]) -> str | None:
+    """Return the first of the names that is not known, but nearly so; None if there is none."""
+    from rapidfuzz.distance import Levenshtein  # slow to import
+
+    right = set(known)
+    for name in names:
+        most = _TYPING_ERRORS if len(name) > _SHORT else 1
+        edits = (Levenshtein.distance(name.lower(), each) for each in right)
+        if name not in right and min(edits, default=most + 1) <= most:
+            return name
+    return None
 
 
 class CorpusError(SporError):

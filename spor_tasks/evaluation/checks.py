@@ -10,7 +10,7 @@ from lm_eval.api.registry import model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from rapidfuzz import fuzz, process
 
-from spor_tasks.core.errors import ConfigError, SporError, advice
+from spor_tasks.core.errors import ConfigError, SporError, advice, misspelt
 from spor_tasks.core.removed import why_removed
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import plan, task_files
@@ -18,7 +18,7 @@ from spor_tasks.harness.host import check_limit
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
-from spor_tasks.models.backends import MODEL_TYPE, backend
+from spor_tasks.models.backends import DECODING, MODEL_TYPE, backend
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +40,9 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
     tasks = task_files.expand(names)
     if all(map(task_files.matching, ([name] for name in names))):  # others have their own metadata
         plan.check_names(settings.metadata.keys() - settings.model_args.keys(), are_ours=True)
+    if name := misspelt(settings.gen_kwargs, DECODING):
+        what, remedy = f"there is no setting {name!r}", advice(name, DECODING)
+        raise ConfigError(what, where="gen_kwargs", remedy=remedy)
     check_limit(settings.limit)
     in_context = [task.name for task in tasks if task.sets.icl_arm]
     shots: object = settings.num_fewshot
@@ -84,6 +87,11 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         CorpusError: the data of a task is missing.
     """
     _check_abilities(settings, tasks, arguments)
+    device = arguments.get("device", settings.device)
+    if device is not None and backend(settings.model).on_transformers:
+        from spor_tasks.metrics.judges.checkpoints import device_of  # torch
+
+        device_of(str(device), "model")  # lm-eval would take the CPU for one that is not here
     _check_trust(arguments.get("trust_remote_code", False))
     metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
     checkpoint = checkpoints.Checkpoint.read(metadata)

@@ -2,12 +2,14 @@
 
 import ctypes
 import gc
+import inspect
 import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
@@ -21,7 +23,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import simple_parse_args_string
 
 from spor_tasks.core import plain_yaml
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks.core.errors import ConfigError, ResultError, advice, misspelt
 from spor_tasks.core.files import is_file, read_text, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation import asking
@@ -62,6 +64,8 @@ _OPTIONS = (
 """Options that lm-eval's ``simple_evaluate`` takes by the same names."""
 
 _SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
+
+_ARGUMENTS = "The documentation of lm-eval's models names all."
 
 _CANNOT_LOAD = (
     "Check its folder, and that of its adapter. A server needs tokenizer_backend=None, or a "
@@ -218,7 +222,9 @@ class Evaluator:
             self.release()  # first, since there may not be room for two
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
         with checkpoints.loading(str(arguments.get("pretrained", self._type)), _CANNOT_LOAD):
-            model = get_model(self._type).create_from_arg_obj(arguments, self._settings)
+            kind = get_model(self._type)
+            _check_arguments(kind, arguments)
+            model = kind.create_from_arg_obj(arguments, self._settings)
         for name in filter(partial(hasattr, model), asking.REQUESTS):
             answer: Callable[..., object] = partial(asking.shown(getattr(type(model), name)), model)
             if hasattr(model, "_model"):  # it runs here
@@ -226,6 +232,17 @@ class Evaluator:
             setattr(model, name, answer)
         self._loaded = base, model
         return model
+
+
+def _check_arguments(kind: type[LM], arguments: Arguments) -> None:
+    """Refuse a misspelt argument; a name that is like no other may be transformers' own."""
+    makers = (vars(part).get("__init__", object.__init__) for part in kind.__mro__)
+    known = dict.fromkeys(
+        chain.from_iterable(inspect.signature(each).parameters for each in makers)
+    )
+    if name := misspelt(arguments, known):
+        what, remedy = f"there is no argument {name!r}", advice(name, known, _ARGUMENTS)
+        raise ConfigError(what, where="model_args", remedy=remedy)
 
 
 def name_of(arguments: Arguments) -> str:

@@ -6,11 +6,10 @@ from functools import lru_cache
 from typing import NamedTuple, cast
 
 import msgspec
-from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import set_digest
-from spor_tasks.core.errors import ConfigError, SplitError, advice
+from spor_tasks.core.errors import ConfigError, SplitError, advice, misspelt
 from spor_tasks.core.sample import InFile, Sample, Sets
 from spor_tasks.core.visible import visible
 from spor_tasks.harness import added, own
@@ -81,8 +80,6 @@ SETTINGS = (
     *(f"{prefix}_{name}" for prefix, each in learned.LOADERS.items() for name in each.settings),
 )
 """The names of all settings."""
-
-_TYPING_ERRORS = 2  # by which a name of nobody knows whose is still one of the settings
 
 
 def read(given: Mapping[str, object]) -> Metadata:
@@ -178,11 +175,11 @@ def check_names(names: Iterable[str], *, are_ours: bool) -> None:
     Raises:
         ConfigError: there is such a name; the error says which settings are the nearest.
     """
-    for name in names:
-        edits = (Levenshtein.distance(name.lower(), setting) for setting in SETTINGS)
-        if name not in SETTINGS and (are_ours or min(edits) <= _TYPING_ERRORS):
-            remedy = advice(name, SETTINGS, "`spor eval --help` names more.")
-            raise ConfigError(f"there is no setting {name!r}", where="metadata", remedy=remedy)
+    given = list(names)
+    unknown = [name for name in given if name not in SETTINGS] if are_ours else []
+    if name := misspelt(given, SETTINGS) or next(iter(unknown), None):
+        remedy = advice(name, SETTINGS, "`spor eval --help` names more.")
+        raise ConfigError(f"there is no setting {name!r}", where="metadata", remedy=remedy)
 
 
 def arm_digest(samples: Sequence[Sample]) -> str | None:

@@ -35,6 +35,9 @@ MODEL_TYPE = "model_type"
 KEEPS_END = "keeps_end"
 """The setting by which `spor-hf` marks the end of each text that it did not cut."""
 
+DECODING = [name for kind, names in _SETTINGS.items() if kind[:3] == "of_" for name in names]
+"""The names of settings of decoding, but for rare ones of transformers."""
+
 TOKEN_IDS = _SETTINGS["token_ids"]
 """The only settings of a checkpoint's own ``generation_config`` that act in `spor-hf`."""
 

@@ -42,6 +42,8 @@ def test_the_parser_ends_with_its_status(spor):
         ("data build --aspect productivity --corpus logicnl --out x", "logicnlg"),
         ("data check published:productivty:e2e", "productivity e2e published n3"),
         ("eval --model dummy --tasks spor_mini --limitt 3", "--limit"),
+        ("eval --model dummy --tasks spor_mini --gen_kwargs max_gen_tok=3", "max_gen_toks"),
+        ("eval --model dummy --tasks spor_mini --metadata limit_evnly=true", "limit_evenly"),
         ("data fetch --crpus mini", "--corpus"),
         ("report runs --leaderbord", "--leaderboard"),
     ],

@@ -9,6 +9,7 @@ import lm_eval.__main__
 import lm_eval.tasks
 import peft
 import pytest
+import torch
 import transformers
 from lm_eval.api.registry import get_model
 from lm_eval.loggers import EvaluationTracker
@@ -33,6 +34,7 @@ def _quick(monkeypatch, tmp_path):
     monkeypatch.setattr(lm_eval.__main__, "setup_logging", lambda: None)
 
 
+_CPU = pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 LIMITS = ("0", "-0.0", "-1", "-0.5", "nan", "inf", "-inf", "2.5")
 
 
@@ -120,7 +122,14 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ("--tasks MINI --metadata style=instruction", "there is no setting 'style'"),
         ("--tasks MINI --metadata {limit_evenly=true}", "error: command line: Invalid JSON"),
         ("--tasks MINI --model_args {'pretrained':'a'}", "error: command line: Invalid JSON"),
+        ("--tasks MINI --gen_kwargs temprature=1", "nearest names are temperature, "),
         ("--tasks MINI --num_fewshot=-1", "error: num_fewshot: "),
+        *(
+            pytest.param(
+                f"--tasks MINI --model_args BASE{name}", "cannot use the device", marks=_CPU
+            )
+            for name in (" --device cuda", " --device cuda:0", ",device=cuda:1", " --device gpu")
+        ),
         ("--tasks spor_mini_icl --num_fewshot 0", "error: num_fewshot: "),
         ("--tasks MINI --gen_kwargs num_beams=5", "hf does not support the beam search"),
         ("--tasks MINI --model vllm --gen_kwargs num_beams=2", "vllm does not support the beam"),
@@ -149,6 +158,22 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     given = given.replace("ASKING", "logicnlg_mini_ppl --model_args model=m")
     assert run(*given.split(" ")) == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["pretraind", "pretrained=a,dtyp", "pretrained=a,pef"])
+def test_a_misspelt_argument_of_a_model_gets_the_nearest(name, capsys):
+    right = {"pretraind": "pretrained", "dtyp": "dtype", "pef": "peft"}[name.split(",")[-1]]
+    assert run("--tasks", MINI, "--model", "spor-hf", "--model_args", f"{name}=float32") == 2
+    assert f"nearest names are {right}, " in capsys.readouterr().err
+
+
+def test_a_misspelt_setting_in_a_file_gets_the_nearest(tmp_path, capsys):
+    config = tmp_path / "settings.yaml"
+    config.write_text(f"model: dummy\ntasks: {MINI}\nlimitt: 2\n")
+    assert run("--config", config) == 2
+    assert (
+        "there is no setting 'limitt'\n  The nearest names are limit, " in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(

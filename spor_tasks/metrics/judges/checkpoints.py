@@ -40,8 +40,8 @@ def identity_of(name: str) -> str:
     return f"model:{short}|weights:{weights}"
 
 
-def device_of(name: str | None) -> torch.device:
-    """Return the device of this name, or else the GPU where there is one.
+def device_of(name: str | None, user: str = "classifier") -> torch.device:
+    """Return the device of this name for a user, or else the GPU where there is one.
 
     Raises:
         ConfigError: the device does not exist.
@@ -52,7 +52,7 @@ def device_of(name: str | None) -> torch.device:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).partition("\n")[0]
         raise ConfigError(
-            f"the classifier cannot use the device {name}: {reason}", remedy="Use cpu."
+            f"the {user} cannot use the device {name}: {reason}", remedy="Use cpu."
         ) from error
 
 
