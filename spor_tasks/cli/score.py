@@ -89,6 +89,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "compmctg_mini: a row of `unseen.jsonl`, which says what training left out",
     )
     parser.add_argument(
+        "--lang", metavar="CODE", help="the language of the texts in XML that has several, as `ru`"
+    )
+    parser.add_argument(
         "--lowercase", action="store_true", help="score outputs and references in lower case"
     )
     parser.add_argument(
@@ -149,6 +152,7 @@ def run(options: argparse.Namespace) -> None:
         metrics=_metrics(options),
         corpus=options.corpus,
         references=options.references,
+        lang=options.lang,
         baseline=options.compare,
         filters=options.filter,
         lowercase=options.lowercase,
@@ -173,7 +177,7 @@ def run(options: argparse.Namespace) -> None:
     if options.per_sample:
         print(visible(options.per_sample), file=sys.stderr if options.json else sys.stdout)
     if not (options.interval or result.comparisons):
-        same = [*given(options, "task", "corpus", "references", *_MODELS)]
+        same = [*given(options, "task", "corpus", "references", "lang", *_MODELS)]
         if options.metric:
             same += ["--metric", ",".join(options.metric)]
         if options.filter is not None:

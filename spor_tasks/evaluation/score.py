@@ -161,6 +161,7 @@ def score(
     metrics: Sequence[str | Metric] = (),
     corpus: str | Path | None = None,
     references: Path | None = None,
+    lang: str | None = None,
     baseline: Path | None = None,
     filters: Sequence[str] | None = None,
     lowercase: bool = False,
@@ -169,9 +170,9 @@ def score(
     """Score files of outputs, which may be gzipped, or ``-`` for standard input.
 
     A file has the outputs of one system, of a ``task`` or for the samples of a ``corpus``, which is
-    registered or a file, or of a file of ``references``. ``metrics`` are the names of registered
-    ones, or metrics with a model; by default they are the task's. Those with scores that correct
-    one of a named metric are measured too.
+    registered or a file, or of a file of ``references``. ``lang`` chooses among the languages of
+    its texts. ``metrics`` are the names of registered ones, or metrics with a model; by default
+    they are the task's. Those with scores that correct one of a named metric are measured too.
 
     Several systems are compared on the same samples: each with the ``baseline``, which is another
     file, or else with the first. ``filters`` are applied to each output, in this order; an empty
@@ -183,7 +184,7 @@ def score(
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: two files are of different samples.
     """
-    about = subject.find(task, corpus, references)
+    about = subject.find(task, corpus, references, lang)
     for each in filters or ():
         known_filters.find(each)
     names, judges = _metrics(metrics, about)
@@ -195,9 +196,7 @@ def score(
     clusters, sha = clusters_of(sample.cluster for sample in samples), digest(samples)
     signed = _signed(sha, about.filters if filters is None else filters, lowercase=lowercase)
     warnings, systems = [*_apart(samples, judges)], dict[str, System]()
-    whole = 0 if about.read_covered else len(about.samples)  # covered ones may take minutes to find
-    if about.task and len(samples) < whole:
-        warnings.append(f"a trial on {len(samples):,} of the {whole:,} samples of {about.task}")
+    warnings += about.doubts(len(samples))
     for file, of_file in zip(paths, rows, strict=True):
         name = name_of(file)
         if name in systems:

@@ -6,12 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import is_file, read_rows
+from spor_tasks.core.errors import ConfigError, advice
+from spor_tasks.core.files import is_file
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SampleMaker, sides
-from spor_tasks.corpora import jsonl, own
+from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Corpus
+from spor_tasks.corpora.formats import read_samples
 from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import metrics_for
@@ -34,6 +35,8 @@ class Subject:
     """Returns those that a task with demonstrations asks for, if it does not ask for all."""
     for_texts_alone: bool = False
     """Whether only files of texts are for them."""
+    has_entries: bool = False
+    """Whether they are all entries of a file, of which some may make no sample."""
     labels: Path | None = None
     """The file that the reader of labelled texts takes."""
     task: str | None = None
@@ -55,29 +58,53 @@ class Subject:
         """The samples that a task asks for, in their order."""
         return tuple(self.read_covered()) if self.read_covered else self.samples
 
+    def doubts(self, count: int) -> Iterator[str]:
+        """Yield what a reader must know of outputs for so many samples."""
+        if self.task:  # covered samples may take minutes to find
+            if not self.read_covered and count < (whole := len(self.samples)):
+                yield f"a trial on {count:,} of the {whole:,} samples of {self.task}"
+        elif self.has_entries and (none := sum(sample is None for _, sample in self.samples)):
+            whole = len(self.samples)
+            yield f"{self.name}: {none:,} of {whole:,} entries have no unit or text: not scored"
 
-def find(task: str | None, corpus: str | Path | None, references: Path | None) -> Subject:
+
+def find(
+    task: str | None, corpus: str | Path | None, references: Path | None, lang: str | None = None
+) -> Subject:
     """Return what outputs are for.
 
     That is the test set of a task, or the samples in a file of ``references``, which is of a
     registered ``corpus`` or of one's own. The corpus may be such a file too: outputs are for its
-    test samples, or for all if it has none. Without a file each row has its own sample.
+    test samples, or for all if it has none. Without a file each row has its own sample. ``lang``
+    chooses among the languages of a file's texts.
 
     Raises:
         ConfigError: a name is unknown, nothing is named, or two things name the samples.
         CorpusError: the data of the task is missing.
     """
     if task is not None:
-        for name, given in (("corpus", corpus), ("references", references)):
+        named = {"corpus": corpus, "references": references, "lang": lang}
+        for name, given in named.items():
             if given is not None:
                 raise ConfigError(f"{task} names its {name}", where=name, remedy="Leave it out.")
         return _of_task(task)
     if corpus is None and references is None:
         what = "nothing says what the outputs are for"
         raise ConfigError(what, remedy="Name a --task, a --corpus, or a file of --references.")
-    if corpus is None or (str(corpus) not in registry().names("corpus") and is_file(Path(corpus))):
-        return _of_file(Path(corpus or references or ""), references)
-    found: Corpus = registry().get("corpus", str(corpus))
+    known = registry().names("corpus")
+    if corpus is not None and str(corpus) not in known and not is_file(Path(corpus)):
+        what = f"there is no corpus or file {str(corpus)!r}"
+        raise ConfigError(what, where="corpus", remedy=advice(corpus, known))
+    if corpus is None or str(corpus) not in known:
+        return _of_file(Path(corpus or references or ""), references, lang)
+    return _registered(registry().get("corpus", str(corpus)), references, lang)
+
+
+def _registered(found: Corpus, references: Path | None, lang: str | None) -> Subject:
+    """Return the samples of a file that is of a registered corpus, or each row's own."""
+    if lang and (found.read_references or found.read_labelled or references is None):
+        what = "has an effect on references in XML alone"
+        raise ConfigError(what, where="lang", remedy="Leave it out.")
     if found.read_labelled:
         return Subject(found, found.name, labels=references, filters=())
     if read := found.read_references:
@@ -85,21 +112,25 @@ def find(task: str | None, corpus: str | Path | None, references: Path | None) -
         return Subject(found, name, lambda: read(references), for_texts_alone=is_default)
     if references is None:
         return Subject(found, found.name)
-    return Subject(found, str(references), lambda: samples_in(references, found))
+    return _of_entries(references, found, lang)
 
 
-def samples_in(file: Path, corpus: Corpus) -> Iterator[Placed]:
-    """Yield the samples of a file of any form, one for each line of outputs."""
-    for place, _, sample in jsonl.read_samples(read_rows(file), SampleMaker(corpus.name)):
-        yield place, in_its_names(sample, corpus.attributes, where=place)
+def _of_entries(file: Path, corpus: Corpus, lang: str | None) -> Subject:
+    """Return the entries of a file of any form, one for each line of outputs."""
+
+    def entries() -> Iterator[Placed]:
+        for place, _, sample in read_samples(file, SampleMaker(corpus.name), lang):
+            yield place, sample and in_its_names(sample, corpus.attributes, where=place)
+
+    return Subject(corpus, str(file), entries, has_entries=True)
 
 
-def _of_file(file: Path, references: Path | None) -> Subject:
+def _of_file(file: Path, references: Path | None, lang: str | None) -> Subject:
     """Return the samples of a corpus of one's own, or of a file of references beside it."""
-    read = own.read_corpus(file)
+    read = own.read_corpus(file, lang if references in {None, file} else None)
     corpus = Corpus(name=read.name, parts=lambda _: {}, linearize=own.linearize)
     if references is not None:
-        return Subject(corpus, str(references), lambda: samples_in(references, corpus))
+        return _of_entries(references, corpus, lang)
     samples = [(f"{file}, sample {n}", each) for n, each in enumerate(read.test or read.train, 1)]
     return Subject(corpus, str(file), lambda: samples)
 

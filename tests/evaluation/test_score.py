@@ -537,6 +537,42 @@ def test_an_own_corpus_is_what_texts_are_for(tmp_path):
     assert (result.samples, result.corpus) == (2, "own")
 
 
+XML = """<benchmark><entries>
+<entry category="A" eid="1"><modifiedtripleset><mtriple>Ann | birthPlace | Low</mtriple>
+</modifiedtripleset><lex lang="en">Ann was born in Low.</lex><lex lang="ru">Энн.</lex></entry>
+<entry category="A" eid="2"><modifiedtripleset><mtriple>Bo | age | 9</mtriple>
+</modifiedtripleset><lex lang="en">Bo is 9.</lex></entry></entries></benchmark>"""
+CSV = """mr,ref
+"inform(name[Low], genres[puzzle])","Low is a puzzle."
+"request_attribute(esrb[])","Which rating?"
+"inform(name[Low], genres[puzzle])","A puzzle: Low."
+"inform(name[Bo], genres[puzzle])","Bo is a puzzle."
+"""
+OWN = "".join(json.dumps({"data": [["Ann", "age", text]], "texts": [text]}) + "\n" for text in "ab")
+
+
+@pytest.mark.parametrize(
+    ("named", "texts", "settings", "values"),
+    [
+        (("t.xml", XML), ["Ann was born in Low.", ""], {"lang": "en"}, [100, 0]),
+        (("t.xml", XML), ["Энн.", ""], {"lang": "ru", "corpus": "webnlg"}, [100]),
+        (("t.csv", CSV), ["A puzzle: Low.", "It?", ""], {"corpus": "viggo"}, [100, 0]),
+        (("t.csv", CSV), ["Low is a puzzle.", "It?", ""], {}, [100, 0]),
+        (("t.jsonl", OWN), ["a", "a"], {}, [100, 0]),
+    ],
+)
+def test_references_are_read_in_the_forms_of_the_field(tmp_path, named, texts, settings, values):
+    place = put(tmp_path, named[1].encode(), named[0])
+    file = put(tmp_path, lines(texts), "out.txt")
+    result = score_files([file], references=place, metrics=["chrf"], **settings)
+    assert result.systems[0].values["chrf"].tolist() == values
+    entries = len(texts)
+    told = [
+        f"{place}: {entries - len(values)} of {entries} entries have no unit or text: not scored"
+    ]
+    assert [*result.warnings] == (told if len(values) < entries else [])
+
+
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
@@ -544,13 +580,15 @@ def test_an_own_corpus_is_what_texts_are_for(tmp_path):
         ({"corpus": "e2e"}, "no metric is named"),
         ({"task": MINI, "corpus": "mini"}, "names its corpus"),
         ({"task": MINI, "references": Path("x")}, "names its references"),
+        ({"task": MINI, "lang": "en"}, "names its lang"),
+        ({"corpus": "e2e", "metrics": ["parent"], "lang": "en"}, "effect on references in XML"),
         ({"task": "spor_mini"}, "stands for"),
         ({"task": "spor_systematicity_min"}, "is not a task"),
         ({"task": "logicnlg_mini_ppl"}, "asks how likely"),
         ({"task": MINI, "metrics": ["order"]}, "different numbers of texts"),
         ({"task": ORDER, "metrics": ["parent"]}, "different numbers of texts"),
         ({"corpus": "e2e", "metrics": ["order", "parent"]}, "different numbers of texts"),
-        ({"corpus": "e2f", "metrics": ["parent"]}, "there is no corpus"),
+        ({"corpus": "e2f", "metrics": ["parent"]}, "there is no corpus or file"),
     ],
 )
 def test_what_contradicts_itself_is_refused_in_a_line(tmp_path, settings, fault):
