@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spor_tasks.api import (
         Results,
         TaskDescription,
+        baseline,
         describe_task,
         evaluate,
         list_tasks,
@@ -23,6 +24,7 @@ __all__ = [
     "Results",
     "TaskDescription",
     "__version__",
+    "baseline",
     "describe_task",
     "evaluate",
     "list_tasks",

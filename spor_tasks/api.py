@@ -323,3 +323,26 @@ def evaluate(
     if out is None:
         weakref.finalize(results, rmtree, folder, ignore_errors=True)
     return results
+
+
+def baseline(
+    name: str,
+    tasks: str | Sequence[str],
+    *,
+    out: PathText = "runs",
+    limit: int | None = None,
+    held_out: bool = False,
+) -> Results:
+    """Evaluate a baseline, which needs no model, as ``spor baseline`` does; return the results.
+
+    Raises:
+        ConfigError: the baseline or a task is unknown, the baseline does not suit the tasks, or the
+            folder ``out`` cannot be written.
+        CorpusError: the data of a task is missing.
+    """
+    from spor_tasks.evaluation.baseline_run import run
+
+    names = [tasks] if isinstance(tasks, str) else tasks
+    folder = Path(fspath(out))
+    written = run(name, names, folder=folder, limit=limit, held_out=held_out)
+    return Results(tuple(dict.fromkeys(each.file for each in written)))
