@@ -12,16 +12,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from spor_tasks.api import (
         Results,
+        Scored,
         TaskDescription,
         baseline,
         describe_task,
         evaluate,
         list_tasks,
         load,
+        score,
     )
 
 __all__ = [
     "Results",
+    "Scored",
     "TaskDescription",
     "__version__",
     "baseline",
@@ -29,6 +32,7 @@ __all__ = [
     "evaluate",
     "list_tasks",
     "load",
+    "score",
 ]
 
 __version__ = version("spor-tasks")

@@ -14,12 +14,13 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, TypeAlias
 
-from spor_tasks.core.errors import ConfigError, MissingError
+from spor_tasks.core.errors import ConfigError, MissingError, SporError
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from spor_tasks.evaluation.score import Result
     from spor_tasks.report import Report
     from spor_tasks.results.runs import Run
 
@@ -346,3 +347,152 @@ def baseline(
     folder = Path(fspath(out))
     written = run(name, names, folder=folder, limit=limit, held_out=held_out)
     return Results(tuple(dict.fromkeys(each.file for each in written)))
+
+
+# --- Outputs of any system ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores of outputs, as :func:`score` returns them.
+
+    ``scores`` has a row for each score of each system: system, score, value, low, high, n, unscored
+    and signature. ``samples`` has a row for each sample of each system: system, sample (its id),
+    output, references, and a column for each score. ``comparisons`` has a row for each score of
+    each further system, with the columns of :func:`compare`, and is empty for one system.
+    ``warnings`` name what makes scores mean something else than they seem to.
+    """
+
+    scores: "DataFrame"
+    samples: "DataFrame"
+    comparisons: "DataFrame"
+    warnings: tuple[str, ...]
+
+
+_COMPARED = (
+    *("score", "a", "b", "difference", "low", "high", "p", "n"),
+    *("reason", "first", "second", "p_alone", "clusters"),
+)
+
+
+def score(
+    outputs: PathText | Sequence[PathText] | Mapping[str, Sequence[str]],
+    *,
+    task: str | None = None,
+    corpus: PathText | None = None,
+    references: PathText | None = None,
+    metrics: Sequence[str] = (),
+    baseline: str | None = None,
+    filters: Sequence[str] | None = None,
+    lowercase: bool = False,
+) -> Scored:
+    """Score outputs of any system, as ``spor score`` does, with intervals.
+
+    ``outputs`` is a file, several files, or lists of texts by the name of a system: a text for each
+    sample of the ``task`` or of ``references``, in their order. Several systems are compared with
+    the ``baseline``, which is one of them, or with the first.
+
+    Raises:
+        ConfigError: a name is unknown, or nothing says what the outputs are for.
+        CorpusError: an output cannot be read or scored, or the counts of texts and samples differ.
+        ResultError: two systems have different samples.
+    """
+    from spor_tasks.core.files import write_rows, writing
+    from spor_tasks.evaluation.score import score as scored
+
+    given = [outputs] if isinstance(outputs, str | PathLike) else outputs
+    with tempfile.TemporaryDirectory(prefix="spor-") as folder:
+        if isinstance(given, Mapping):
+            named = {str(Path(folder, f"{i}.jsonl")): name for i, name in enumerate(given)}
+            for file, name in named.items():
+                with writing(Path(file)):
+                    write_rows(Path(file), ({"output": text} for text in given[name]))
+        else:
+            named = {fspath(file): fspath(file) for file in given}
+        files = {name: Path(file) for file, name in named.items()}
+        if not files or (baseline is not None and baseline not in files):
+            what = "no outputs are named" if not files else f"{baseline!r} is none of the systems"
+            raise ConfigError(what, where="score", remedy="Name a file, or lists of texts.")
+        try:
+            found = scored(
+                [file for name, file in files.items() if name != baseline],
+                task=task,
+                metrics=metrics,
+                corpus=fspath(corpus) if corpus is not None else None,
+                references=Path(fspath(references)) if references is not None else None,
+                baseline=files[baseline] if baseline is not None else None,
+                filters=filters,
+                lowercase=lowercase,
+                intervals=True,
+            )
+        except SporError as error:  # of a file that nobody named
+            error.where = _renamed(error.where or "", named) or None
+            raise
+    return _scored(found, named)
+
+
+def _renamed(text: str, named: Mapping[str, str]) -> str:
+    """Return a text with the names of systems in place of their files."""
+    for file, name in named.items():
+        text = text.replace(file, name)
+    return text
+
+
+def _scored(found: "Result", named: Mapping[str, str]) -> Scored:
+    """Return what was scored as frames, with the names of systems in place of their files."""
+    import pandas as pd
+
+    scores = [
+        {
+            "system": named.get(system.name, system.name),
+            "score": each.name,
+            "value": each.value,
+            "low": each.interval[0] if each.interval else None,
+            "high": each.interval[1] if each.interval else None,
+            "n": each.n,
+            "unscored": each.unscored,
+            "signature": each.signature,
+        }
+        for system in found.systems
+        for each in system.scores
+    ]
+    samples = [
+        pd.DataFrame(
+            {
+                "system": named.get(system.name, system.name),
+                "sample": [row.sample.id for row in system.rows],
+                "output": [_text(row.outputs) for row in system.rows],
+                "references": [[*map(_text, zip(row.sample.references))] for row in system.rows],
+                **system.values,  # noqa: PD011 - not a frame's
+            }
+        )
+        for system in found.systems
+    ]
+    values = {
+        (system.name, each.name): each.value for system in found.systems for each in system.scores
+    }
+    comparisons = [
+        {
+            "score": each.score,
+            "a": values[each.baseline, each.score],
+            "b": values[each.system, each.score],
+            "difference": test.value if test else None,
+            "low": test.interval.low if test and test.interval else None,
+            "high": test.interval.high if test and test.interval else None,
+            "p": each.holm,
+            "n": test.n if test else 0,
+            "reason": "; ".join(test.notes) if test else "no sample has a value of both",
+            "first": named.get(each.baseline, each.baseline),
+            "second": named.get(each.system, each.system),
+            "p_alone": test.p if test else None,
+            "clusters": test.clusters if test else 0,
+        }
+        for each in found.comparisons
+        for test in [each.estimate]
+    ]
+    return Scored(
+        scores=pd.DataFrame(scores),
+        samples=pd.concat(samples, ignore_index=True),
+        comparisons=pd.DataFrame(comparisons, columns=_COMPARED),
+        warnings=tuple(_renamed(each, named) for each in found.warnings),
+    )

@@ -8,8 +8,8 @@ import pytest
 
 import spor_tasks as spor
 from spor_tasks import report
-from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.harness import task_files
+from spor_tasks.core.errors import ConfigError, ResultError, SporError
+from spor_tasks.harness import plan, task_files
 from tests.support import invented_runs
 
 TASK = "spor_systematicity_mini_icl_atom"
@@ -159,3 +159,66 @@ def test_no_results_are_an_error(tmp_path):
     (Path(tmp_path) / "results_1.json").write_text("{}")
     with pytest.raises(ResultError, match="has no results"):
         spor.load(tmp_path)
+
+
+SETS = "spor_systematicity_mini"
+
+
+@pytest.fixture(scope="module")
+def texts():
+    (file,) = task_files.find([SETS])
+    return [sample.references[0] for sample in plan.load(file.sets).test]
+
+
+def test_outputs_have_the_scores_of_the_command(tmp_path, texts, spor_out):
+    files = [tmp_path / "one.txt", tmp_path / "two.txt"]
+    for file, lines in zip(files, (texts, [*texts[1:], ""]), strict=True):
+        file.write_text("\n".join([*lines, ""]), "utf-8")
+    words = ["score", *map(str, files), "--task", SETS, "--interval", "--json"]
+    printed = json.loads(spor_out(*words))
+    found = spor.score(files, task=SETS)
+    rows = [
+        (row.system, row.score, row.value, row.n, row.signature)
+        for row in found.scores.itertuples()
+    ]
+    keys = ("system", "name", "value", "n", "signature")
+    assert rows == [tuple(row[key] for key in keys) for row in printed["scores"]]
+    tests = zip(found.comparisons.itertuples(), printed["comparisons"], strict=True)
+    for row, of_command in tests:
+        assert row.score == of_command["score"]
+        assert row.difference == of_command["difference"]
+        assert row.p_alone == of_command["p_randomization"]
+        assert row.b - row.a == pytest.approx(row.difference)
+    assert len(found.samples) == 2 * len(texts)
+    assert found.samples.groupby("system").parent.mean()[str(files[0])] > 99
+
+
+def test_texts_of_a_notebook_are_scored_as_files(texts):
+    named = {"as it is": texts, "lower/case": [text.lower() for text in texts]}
+    found = spor.score(named, task=SETS, metrics=["chrf"], baseline="lower/case")
+    assert {*found.scores.system} == {*named}
+    (row,) = found.comparisons.itertuples()
+    assert (row.first, row.second) == ("lower/case", "as it is")
+    assert row.difference > 0
+    assert row.p < 0.01
+    (warning,) = found.warnings
+    assert warning.startswith("lower/case: ")
+    assert found.samples.output.to_list() == [*named["as it is"], *named["lower/case"]]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "settings", "what"),
+    [
+        ({"mine": ["one"]}, {}, r"^mine:2: the file has 1 lines"),
+        ({"mine": [None] * 200}, {}, r"^mine:1"),
+        ({}, {}, "no outputs"),
+        ([], {}, "no outputs"),
+        ({"mine": ["one"]}, {"baseline": "other"}, "none of the systems"),
+        ({"mine": ["one"]}, {"task": None}, "nothing says"),
+        ({"mine": ["one"]}, {"task": "spor_systematicty_mini"}, "nearest names are"),
+        ("none.txt", {}, "cannot be read"),
+    ],
+)
+def test_bad_outputs_are_one_error(outputs, settings, what):
+    with pytest.raises(SporError, match=what):
+        spor.score(outputs, **{"task": SETS, **settings})
