@@ -1,15 +1,12 @@
 """The sets that the settings name, and a pair to train on."""
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from spor_tasks.aspects import check
-from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.request import Answer, Request, answer, corpora
 from spor_tasks.core import named
 from spor_tasks.core.contracts import ReadsFiles, TaskSpec
@@ -18,19 +15,9 @@ from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SetFacts, Sets
 from spor_tasks.corpora import own
 from spor_tasks.harness import task_files
+from spor_tasks.prompts.pairs import TrainingPair
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import DataConfig
-
-_log = logging.getLogger(__name__)
-
-
-class TrainingPair(NamedTuple):
-    """The prompt, the text to write after it, and the id of the sample that both come from."""
-
-    prompt: str
-    text: str
-    sample: str = ""
-
 
 PairsOf: TypeAlias = Callable[[Sample, PromptStyle], Iterable[TrainingPair]]
 """The pairs that an objective makes of a sample."""
@@ -98,27 +85,6 @@ def _built(data: DataConfig) -> Answer:
 
 
 _answer = cache(answer)
-
-
-def check_sets(pair: Sets) -> list[str]:
-    """Return the requirements that the sets break, in words.
-
-    Raises:
-        SplitError: they are strict sets, which must break none.
-    """
-    if pair.facts.aspect not in ARMS:  # a benchmark without aspects has no requirements
-        return []
-    violations = [violation.words for violation in check.check(pair).violations]
-    listed = "; ".join(violations)
-    if violations and pair.facts.protocol == "strict":
-        raise SplitError(
-            f"{pair.facts.aspect} {pair.facts.corpus} breaks the requirements of strict sets: "
-            f"{listed}",
-            remedy="Build the sets again.",
-        )
-    if count := len(violations):
-        _log.warning("the published sets break %d of their requirements: %s", count, listed)
-    return violations
 
 
 def find_arm(pair: Sets, name: str) -> Sequence[Sample]:

@@ -16,9 +16,9 @@ from transformers import PreTrainedTokenizerBase
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.prompts.cut import without_end_of_table
+from spor_tasks.prompts.pairs import TrainingPair
 from spor_tasks.prompts.styles import PromptStyle
 from training.config import OptimizationConfig
-from training.data import TrainingPair
 
 IGNORED = -100
 """The label of a token that is not a target, as everywhere in torch and transformers."""

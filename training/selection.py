@@ -11,6 +11,7 @@ from accelerate import PartialState
 from accelerate.utils import gather_object
 from torch.utils.data import Subset
 
+from spor_tasks.aspects import check
 from spor_tasks.core import named
 from spor_tasks.core.contracts import Score, TaskSpec
 from spor_tasks.core.errors import ConfigError
@@ -24,7 +25,7 @@ from spor_tasks.text import filters
 from training.bases import Base
 from training.batches import Model
 from training.config import DataConfig, SelectionConfig, TrainingConfig
-from training.data import check_sets, everything, find_arm, find_spec, sets_of
+from training.data import everything, find_arm, find_spec, sets_of
 
 Scores = Mapping[str, float]
 """Scores of the development samples, under their names, without those that have no verdict."""
@@ -61,7 +62,7 @@ def training_set(config: TrainingConfig, pair: Sets | None = None) -> TrainingSe
     """
     pair = pair or sets_of(config.data)
     spec, arm = find_spec(**pair.facts.named), find_arm(pair, config.data.arm)
-    violations, settings = tuple(check_sets(pair)), config.selection
+    violations, settings = tuple(check.violated(pair)), config.selection
     if settings.policy == "last":
         return TrainingSet(pair, spec, arm, arm, violations, (), spec)
     reported = reporting(settings.metric, spec)

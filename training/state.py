@@ -247,11 +247,7 @@ def facts_of(
     weights = {"tuned_modules": sorted({name.rpartition(".")[2] for name in names})}
     weights["added_tokens"] = [*config.added_tokens]
     return Adapter(
-        sets=TrainedOn(
-            **pair.facts.named,
-            test_sha256=digest(pair.test),
-            corpus_sha256=corpus_sha256(config.data),
-        ),
+        sets=TrainedOn.of(pair, corpus_sha256(config.data)),
         arm=config.data.arm,
         arm_sha256=digest(data.arm),
         violations=[*data.violations],

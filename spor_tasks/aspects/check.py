@@ -1,5 +1,6 @@
 """Check sets against the requirements of their aspect, whoever made the sets."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from itertools import chain, combinations
@@ -11,6 +12,8 @@ from spor_tasks.aspects.productivity import threshold_of
 from spor_tasks.core.errors import SplitError, advice
 from spor_tasks.core.sample import DataUnit, Hidden, Sample, Sets, Triple
 from spor_tasks.text.normalize import display
+
+_log = logging.getLogger(__name__)
 
 Counted: TypeAlias = int | float | tuple[int, ...]
 """A tuple has one number for each arm, in their order."""
@@ -43,6 +46,27 @@ class CheckResult(NamedTuple):
     def holds(self) -> bool:
         """True if every requirement holds."""
         return not self.violations
+
+
+def violated(pair: Sets) -> list[str]:
+    """Return the requirements that the sets break, in words, before they are trained on.
+
+    Raises:
+        SplitError: they are strict sets, which must break none.
+    """
+    if pair.facts.aspect not in ARMS:  # a benchmark without aspects has no requirements
+        return []
+    violations = [violation.words for violation in check(pair).violations]
+    listed = "; ".join(violations)
+    if violations and pair.facts.protocol == "strict":
+        raise SplitError(
+            f"{pair.facts.aspect} {pair.facts.corpus} breaks the requirements of strict sets: "
+            f"{listed}",
+            remedy="Build the sets again.",
+        )
+    if count := len(violations):
+        _log.warning("the published sets break %d of their requirements: %s", count, listed)
+    return violations
 
 
 def check(pair: Sets) -> CheckResult:

@@ -1,9 +1,11 @@
 """The command worth typing after another, on standard error; `spor --quiet COMMAND` prints none."""
 
 import argparse
+import json
+import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -24,6 +26,21 @@ def then(*words: object) -> None:
             for word in words
         )
         print(visible(f"next: {shlex.join(texts)}"), file=sys.stderr)
+
+
+# In a list of arguments, lm-eval may read these as more than texts.
+_READ = re.compile(
+    r"[][(){},'\"]|^[+-]?(?:\.?\d|(?:true|false|none|nan|inf|infinity)$)", re.IGNORECASE
+)
+
+
+def evaluate_next(model: Mapping[str, str], task: str, folder: str) -> None:
+    """Print the command that evaluates what was trained, by the arguments of its model."""
+    written = ",".join(f"{key}={value}" for key, value in model.items())
+    if any(map(_READ.search, model.values())):
+        written = json.dumps(model)
+    arguments = ("--model", "spor-hf", "--model_args", written, "--tasks", task)
+    then("spor", "eval", *arguments, "--output_path", folder, "--log_samples")
 
 
 def given(options: argparse.Namespace, *names: str) -> Iterator[object]:

@@ -1,19 +1,12 @@
 """`spor train`: train an adapter, or a whole model, on one arm of one split."""
 
 import argparse
-import json
-import re
 
-from spor_tasks.cli.following import then
+from spor_tasks.cli.following import evaluate_next
 from spor_tasks.cli.training import FILE, add_overrides, shipped, trains
 from spor_tasks.core.visible import visible
 
 HELP = "train an adapter, or a whole model, on one arm of one split"
-
-# In a list of arguments, lm-eval may read these as more than texts.
-_READ = re.compile(
-    r"[][(){},'\"]|^[+-]?(?:\.?\d|(?:true|false|none|nan|inf|infinity)$)", re.IGNORECASE
-)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +34,4 @@ def run(options: argparse.Namespace) -> None:
     speed = result.pairs_seen / result.seconds
     if is_first():
         print(f"{visible(result.folder)}: loss {result.losses[-1]:.3f}, {speed:.1f} pairs/s")
-        model = ",".join(f"{key}={value}" for key, value in config.arguments.items())
-        if any(map(_READ.search, config.arguments.values())):
-            model = json.dumps(config.arguments)
-        arguments = ("--model", "spor-hf", "--model_args", model, "--tasks", task)
-        then("spor", "eval", *arguments, "--output_path", "results", "--log_samples")
+        evaluate_next(config.arguments, task, "results")

@@ -316,6 +316,8 @@ def _check_adapter(adapter: Adapter | None, pair: Sets, metadata: Metadata) -> t
         absent = f"a training set of {pair.facts.corpus} is not on this machine"
         return (f"{absent}, so it is not checked that {visible(name)} was trained on it",)
     own_names = [arm for arm, sha256 in digests.items() if sha256 == adapter.arm_sha256]
+    if adapter.arm in own_names and adapter.is_from_elsewhere:
+        return (f"{visible(name)} was trained elsewhere: only its record says on what",)
     if adapter.arm in own_names:
         return ()
     if own_names:

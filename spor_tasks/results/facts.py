@@ -17,11 +17,12 @@ from typing import Annotated, Any, NamedTuple, Self, TypeAlias
 import msgspec
 
 from spor_tasks.core.contracts import Gap, Score, TaskSpec
+from spor_tasks.core.digests import set_digest
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import FileContent
 from spor_tasks.core.layouts import Layout
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import SetFacts
+from spor_tasks.core.sample import SetFacts, Sets
 from spor_tasks.core.words import joined
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import info_of, known_info, metrics_for, score_of
@@ -347,6 +348,12 @@ class TrainedOn(msgspec.Struct, frozen=True, kw_only=True):
     corpus_sha256: str | None = None
     """Of a corpus of one's own."""
 
+    @classmethod
+    def of(cls, sets: Sets, corpus_sha256: str | None) -> Self:
+        """Return the facts of these sets."""
+        named = sets.facts.named
+        return cls(**named, test_sha256=set_digest(sets.test), corpus_sha256=corpus_sha256)
+
 
 class BaseModel(msgspec.Struct, frozen=True, kw_only=True):
     """The base of an adapter."""
@@ -386,6 +393,10 @@ class TrainingLog(msgspec.Struct, frozen=True, kw_only=True):
     """Those of the objective."""
 
 
+ELSEWHERE: Mapping[str, str] = {"trained": "elsewhere"}
+"""The settings of an adapter that another program trained begin with this."""
+
+
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter, as its `spor.json` and its results say; of a foreign one at most its digest.
 
@@ -419,6 +430,11 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
             arm=arm, arm_sha256=arm_sha256, seed=None, base_model=None, adapter_sha256=sha256
         )
 
+    @property
+    def is_from_elsewhere(self) -> bool:
+        """Whether another program trained it, on pairs of this package."""
+        return ELSEWHERE.items() <= (self.settings or {}).items()
+
     @classmethod
     def read(cls, manifest: FileContent, where: Path) -> Self:
         """Return the adapter that the manifest in a folder describes.
@@ -439,7 +455,7 @@ class Adapter(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(
                 f"is not the manifest of an adapter: {fault}",
                 where=where,
-                remedy="Train the adapter again.",
+                remedy="Train the adapter again, or let `spor data record` write it.",
             )
         return found
 

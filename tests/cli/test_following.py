@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -64,6 +65,10 @@ CHAINS = (
         "data build --corpus own.jsonl --aspect order_invariance --out sets",
         ["build 1", "check 1", "tasks 1"],
     ),
+    (
+        f"data pairs {MINI} --arm atom --out atom.jsonl",
+        ["pairs 1", "following 1", "evaluate 1"],
+    ),
     ("data fetch --corpus totto --from copy --to fetched", ["fetch 1", "tasks 5"]),
     (DUMMY.replace("--log_samples", ""), ["evaluate 2", "evaluate 1"]),
     (f"{DUMMY} --output_path results/mine.json", ["evaluate 1", "report 1"]),
@@ -72,10 +77,10 @@ CHAINS = (
     ("tasks register", ["tasks 6"]),
     (
         f"{COARSE} model.revision=main output=tuned",
-        ["train 1", "evaluate 1"],
+        ["following 1", "evaluate 1"],
     ),
-    (f"{TRAIN} method=full model.revision=main output=a,b", ["train 1", "evaluate 1"]),
-    (f"{TRAIN} model.quantization=nf4 output=four", ["train 1", "evaluate 1"]),
+    (f"{TRAIN} method=full model.revision=main output=a,b", ["following 1", "evaluate 1"]),
+    (f"{TRAIN} model.quantization=nf4 output=four", ["following 1", "evaluate 1"]),
     (
         f"{CLASSIFY} --corpus yelp --data cls.jsonl --out few --aspect tense",
         ["classifier 1", "classifier 2"],
@@ -215,11 +220,12 @@ def run(words, monkeypatch):
 
 
 @pytest.fixture
-def filled(checkpoint, lora):
+def filled(checkpoint, lora, tmp_path):
     """Return what replaces the words in capitals by what the user has."""
     own = {
         "MODEL": str(checkpoint()),
-        "ADAPTER": str(lora("llama")),
+        "ADAPTER": str(shutil.copytree(lora("llama"), tmp_path / "adapter")),
+        "SEED": "0",
         "CORPUS": "own.jsonl",
         "FILE": "texts.jsonl",
         "OTHER": "rows.jsonl",
@@ -273,7 +279,7 @@ def test_what_was_trained_is_loaded_whole(settings, arguments, printed, monkeypa
     assert commands.run([*TRAIN.split(), *settings.split()]) == 0
     words = shlex.split(capsys.readouterr().err.splitlines()[-1])
     assert words[words.index("--model_args") + 1] == arguments
-    assert printed == ["train 1"]
+    assert printed == ["following 1"]
 
 
 def test_words_that_are_easily_lost(capsys):

@@ -21,13 +21,13 @@ from spor_tasks.harness import host
 from spor_tasks.harness.tokens import Tokens
 from spor_tasks.models import hf
 from spor_tasks.models.hf import SporHF
+from spor_tasks.prompts.pairs import TrainingPair
 from spor_tasks.text import filters, gpt2
 from spor_tasks.text.filters import END
 from tests.support import damage
 from tests.support.scripted import evaluate_folder
 from training.bases import load_base
 from training.config import ModelConfig
-from training.data import TrainingPair
 from training.encoding import encode
 
 KINDS = ("llama", "gpt2", "t5", "bart")

@@ -23,6 +23,7 @@ from spor_tasks.corpora.e2e import reader as e2e
 from spor_tasks.corpora.own import read_corpus
 from spor_tasks.corpora.sources import TOTTO
 from spor_tasks.corpora.totto import reader as totto
+from spor_tasks.evaluation import elsewhere
 from tests.conftest import REPOSITORY
 from tests.support import commands, damage
 from tests.support.damage import DAMAGE, LONG_NAME, SOAK, no_file_larger_than
@@ -46,6 +47,8 @@ READERS = (
     "data build --corpus FILE --aspect systematicity --out out",
     "data check FOLDER",
     "data fetch --from FILE --to out",
+    "data record adapter --pairs FILE --seed 0",
+    "data record FOLDER --pairs pairs.jsonl --seed 0",
     "eval --config FILE",
     f"{EVAL} --models FILE",
     f"{EVAL} --model_args pretrained=FILE",
@@ -55,10 +58,12 @@ READERS = (
 )
 """Every command that reads a file: `FILE` is the damaged one, `FOLDER` the folder around it."""
 BUILD = "data build --corpus mini --aspect systematicity --out OUT"
+PAIRS = "data pairs spor_systematicity_mini --arm atom --out OUT"
 PER_SAMPLE = f"score rows {SCORE} --per-sample OUT"
 REPORT = "report results --out OUT"
 WRITERS = (
     BUILD,
+    PAIRS,
     "tasks make corpus.jsonl --out OUT",
     PER_SAMPLE,
     REPORT,
@@ -66,7 +71,7 @@ WRITERS = (
     "baseline units-joined spor_systematicity_mini --results OUT",
 )
 """Every command that writes a file, with `OUT` for a place that takes none."""
-FILLING = {BUILD, PER_SAMPLE, REPORT}  # they write more than a full disk takes
+FILLING = {BUILD, PAIRS, PER_SAMPLE, REPORT}  # they write more than a full disk takes
 # The error names another place than the damaged file.
 NAMED = {
     (READERS[1], "an empty file"): "rows:1",
@@ -82,6 +87,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands.without_other_tasks(monkeypatch, tmp_path)
     write_run(tmp_path / "results", "1", [7.0])
+    elsewhere.write(tmp_path / "pairs.jsonl", "spor_systematicity_mini", "atom", {}, overwrite=True)
     (tmp_path / "rows").write_text(json.dumps(ROW))
     (tmp_path / "corpus.jsonl").write_text(json.dumps(ROW | {"split": "train"}))
     return tmp_path

@@ -8,8 +8,8 @@ from lm_eval.models.huggingface import HFLM
 from transformers import AutoTokenizer
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.prompts.pairs import TrainingPair
 from training.config import OptimizationConfig
-from training.data import TrainingPair
 from training.demo import BASES
 from training.encoding import IGNORED, encode, plan_steps
 from training.objectives.likelihood import Likelihood

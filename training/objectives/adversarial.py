@@ -19,9 +19,9 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Contrast, Sample
+from spor_tasks.prompts.pairs import TrainingPair
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from training.batches import Batch, Model, load_batch, target_losses
-from training.data import TrainingPair
 from training.objectives.base import Material
 from training.objectives.corruption import corrupted
 from training.objectives.likelihood import Likelihood

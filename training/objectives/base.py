@@ -12,10 +12,11 @@ import torch
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
+from spor_tasks.prompts.pairs import TrainingPair
 from training.bases import Base, check_ids
 from training.batches import Batch, Model
 from training.config import OptimizationConfig
-from training.data import PairsOf, TrainingPair
+from training.data import PairsOf
 from training.encoding import Rows, encode
 from training.state import Training
 

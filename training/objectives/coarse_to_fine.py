@@ -15,9 +15,9 @@ from pydantic.dataclasses import dataclass as settings_dataclass
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import Sample
 from spor_tasks.corpora.logicnlg.linearize import variant_of
+from spor_tasks.prompts.pairs import TrainingPair
 from spor_tasks.prompts.styles import PromptStyle, prompt
 from spor_tasks.text.filters import SEPARATOR
-from training.data import TrainingPair
 from training.encoding import Rows, Step, plan_steps
 from training.objectives.base import Material
 from training.objectives.likelihood import Likelihood

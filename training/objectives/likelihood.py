@@ -12,10 +12,10 @@ import torch
 from pydantic.dataclasses import dataclass
 
 from spor_tasks.core.sample import Sample
-from spor_tasks.prompts.styles import PromptStyle, prompt
+from spor_tasks.prompts.pairs import TrainingPair, pairs_of
+from spor_tasks.prompts.styles import PromptStyle
 from training import processes
 from training.batches import Batch, Model, target_loss
-from training.data import TrainingPair
 from training.encoding import Step, plan_steps
 from training.objectives.base import Material, backpropagate
 from training.registry import OBJECTIVES
@@ -56,9 +56,7 @@ class Likelihood:
     @staticmethod
     def pairs(sample: Sample, style: PromptStyle) -> Iterable[TrainingPair]:
         """Yield one pair for each reference, or one for the sample's own target."""
-        target = sample.about("target")
-        for text in sample.references if target is None else (target,):
-            yield TrainingPair(prompt(sample, style), text, sample.id)
+        yield from pairs_of(sample, style)
 
     def steps(self) -> list[Step]:
         """Return the steps of the whole run."""

@@ -2,11 +2,11 @@
 
 import argparse
 
-from spor_tasks.cli.data import build, check, fetch
+from spor_tasks.cli.data import build, check, fetch, pairs, record
 
 HELP = "fetch the corpora; build, check and inspect the sets made from them"
 
-VERBS = {"fetch": fetch, "build": build, "check": check}
+VERBS = {"fetch": fetch, "build": build, "check": check, "pairs": pairs, "record": record}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
