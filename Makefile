@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: setup demo test next newest check wheel benchmarks soak dist clean
+.PHONY: setup demo test next newest check docs wheel benchmarks soak dist clean
 
 setup: $(STAMP)
 
@@ -48,6 +48,10 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python docs/pages.py
 
+# The pages as a site, in build/site; a broken link is an error.
+docs: $(STAMP)
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/site
+
 # The wheel in new environments: the pinned and the oldest versions, and .ci/smoke.
 wheel: $(STAMP)
 	.ci/wheel
@@ -74,4 +78,4 @@ dist: $(STAMP)
 	cd dist/tried && PATH="$(CURDIR)/dist/venv/bin:$$PATH" $(CURDIR)/.ci/smoke
 
 clean:
-	rm -rf $(VENV) runs dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) runs build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import FileContent
+from spor_tasks.core.manual import page
 
 CLOSED = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 """pydantic's options for all settings: no unknown keys. Text may stand for a number, as PyYAML
@@ -22,7 +23,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 NotEmpty = Annotated[str, Field(min_length=1)]
 
-LISTS = "docs/train.md names the lists of keys."
+LISTS = f"{page('train')} names the lists of keys."
 """What to read where a setting is wrong."""
 
 _Settings = TypeVar("_Settings")

@@ -30,6 +30,7 @@ from spor_tasks.cli.following import QUIET
 from spor_tasks.cli.training import take_overrides
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.foreign import not_ended
+from spor_tasks.core.manual import page
 from spor_tasks.core.terminal import Parser, guarded
 
 COMMANDS = {
@@ -104,6 +105,7 @@ def parser(words: Sequence[str] | None = None) -> Parser:
     top = Parser(
         prog="spor",
         description="Test compositional generalization in data-to-text generation with lm-eval.",
+        epilog=f"Begin with {page('first-score')}, which has all pages beside it.",
     )
     top.add_argument("--version", action="version", version=f"spor {__version__}")
     top.add_argument("--quiet", action="store_true", help="print no next command")

@@ -11,6 +11,7 @@ from spor_tasks.aspects.arms import ARMS
 from spor_tasks.cli.arguments import add_building
 from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, MissingError
+from spor_tasks.core.manual import page
 from spor_tasks.core.terminal import columns, facts
 from spor_tasks.core.visible import visible
 
@@ -48,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="your corpus, in one of the forms of docs/own-corpus.md: JSON Lines, a JSON list, "
+        help="your corpus, in one of the forms that "
+        f"{page('own-corpus').replace('%', '%%')} describes: JSON Lines, a JSON list, "
         "WebNLG's XML, DART's JSON, CSV as E2E's or ViGGO's; or aspects and their values, a YAML "
         "file",
     )

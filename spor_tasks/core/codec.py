@@ -23,6 +23,7 @@ from msgspec import Meta
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.files import FileContent, JsonObject
+from spor_tasks.core.manual import page
 from spor_tasks.core.sample import (
     AttributeValue,
     Challenge,
@@ -188,7 +189,7 @@ def from_row(
         raise CorpusError(
             f"is not a sample: {error}",
             where=where,
-            remedy="Correct this row; docs/own-corpus.md describes its fields.",
+            remedy=f"Correct this row; {page('own-corpus')} describes its fields.",
         ) from error
     if (units := len(sample.units)) > MOST_UNITS:
         raise CorpusError(f"`data` has {units:,} units, more than {MOST_UNITS:,}", where=where)

@@ -8,6 +8,7 @@ from itertools import chain
 
 from spor_tasks.core.errors import CorpusError, advice
 from spor_tasks.core.files import FileContent, decoded
+from spor_tasks.core.manual import page
 from spor_tasks.core.sample import AttributeValue, Hidden, Sample, SampleMaker
 from spor_tasks.text.normalize import words_of_name
 
@@ -35,7 +36,7 @@ def references_by_mr(lines: Iterable[bytes], where: str) -> Iterator[tuple[str, 
             raise CorpusError(
                 "is neither JSON nor XML, and its first line has no columns `mr` and `ref`",
                 where=where,
-                remedy="docs/own-corpus.md describes the forms of a corpus of your own.",
+                remedy=f"{page('own-corpus')} describes the forms of a corpus of your own.",
             )
         for row in table:
             mr, reference = row[columns["mr"]], row[columns["ref"]]
