@@ -1,7 +1,7 @@
 """A table before any format: cells, lines, their sections, and the texts in them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -85,6 +85,25 @@ class Notes:
 def _letter(number: int) -> str:
     more, last = divmod(number, 26)
     return (_letter(more - 1) if more else "") + chr(ord("a") + last)
+
+
+def repeated(rows: Iterable[Comparison]) -> set[str]:
+    """Return the scores that are in every row what the scores are that they correct.
+
+    Nothing but their name would differ in a table. The score that a task is read by is none.
+    """
+    values = {
+        (row.kind, row.name, row.task, row.metric): [each.values for each in (*row.arms, row.as_is)]
+        for row in rows
+        if row.kind != "published"
+    }
+    same: dict[str, bool] = {}
+    for row in rows:
+        place, corrected = (row.kind, row.name, row.task), row.score.corrects
+        if corrected and row.kind != "published" and row.metric != row.spec.headline:
+            is_same = values[*place, row.metric] == values.get((*place, corrected))
+            same[row.metric] = same.get(row.metric, True) and is_same
+    return {metric for metric, is_same in same.items() if is_same}
 
 
 def section_title(row: Run | Comparison) -> str:

@@ -18,6 +18,7 @@ from spor_tasks.report.grid import (
     Number,
     full_title,
     interval_text,
+    repeated,
     samples_text,
     section_title,
     source_text,
@@ -77,6 +78,9 @@ def _filled(
             (own if _takes(layout, row) else rest).append(row)
         rows = rest
         own = [row for row in own if layout.published or row.kind != "published"]
+        if layout.lines == "score":
+            same = repeated(own)
+            own = [row for row in own if row.metric not in same]
         if own and layout.lines == "score":
             yield by_arm(own, layout.part)
             if floors := [row for row in own if row.kind == "floor"]:
