@@ -236,9 +236,12 @@ def _absent(rows: _Section) -> tuple[Collection[str], str]:
     cells = [each for row in rows if row.kind == "run" for each in row.by_arm]
     have = {arm for arm, cell in cells if cell.command is None}
     absent = {arm: cell.command for arm, cell in cells if arm not in have}
-    texts = [f"{arm} ({command})" for arm, command in absent.items() if command]
+    by_command: dict[str, list[str]] = defaultdict(list)
+    for arm, command in absent.items():
+        by_command[command or ""].append(arm)
+    texts = [f"{', '.join(arms)} ({command})" for command, arms in by_command.items() if command]
     is_asked = texts and len(rows[0].spec.arms) > 1
-    return absent, f"No result of {', '.join(texts)}." if is_asked else ""
+    return absent, f"No result of {'; '.join(texts)}." if is_asked else ""
 
 
 # --- One column for each metric -------------------------------------------------------------------

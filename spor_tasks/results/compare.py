@@ -15,6 +15,7 @@ import numpy as np
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results import stats
+from spor_tasks.results.again import training
 from spor_tasks.results.facts import Declared, ScoreFacts
 from spor_tasks.results.logged import AllLogged, Logged, resampled, same_samples
 from spor_tasks.results.rows import Cell, Comparison, Differs, Size
@@ -323,20 +324,25 @@ def _rows(
     first, n = results[0], max(result.n for result in results)
     spec = Declared.together([result.spec for result in results])
     asked, commands = first.asked, dict[str, str]()
+    shown = dict[str, str]()  # the task of each arm that has no result at all, and may be shown
     for arm in spec.arms:  # what would give a result of it, tuned on or shown as the first is
         if first.adapter or not spec.sets.in_context:
-            commands[arm] = f"spor train CONFIG data.arm={arm}"
+            commands[arm] = training(first.adapter, arm)
             continue
         task = spec.task_name(arm)
         if asked.shown_arm:
             is_ours = asked.task == spec.task_name(asked.shown_arm, asked.decoding)
             task = spec.task_name(arm, asked.decoding) if is_ours else asked.task
-        commands[arm] = "" if task in tasks else f"spor eval --tasks {task}"
+        commands[arm] = ""
+        if task not in tasks:
+            shown[arm] = task
+    commands |= dict.fromkeys(shown, first.log.options.command(",".join(shown.values())))
     main, *further = spec.displayed
     compared = {*spec.reported, *(gap.name for gap in spec.gaps)}
     for metric in (main, *(m for m in further if any(m in result.scores for result in results))):
         cells = tuple(_cell(arms[arm], metric, arm, commands[arm], logged) for arm in spec.arms)
-        command = f"spor eval --tasks {spec.task}"
+        task = spec.task if asked.shown_arm else asked.task
+        command = first.log.options.as_is(first.adapter).command(task)
         as_is = _cell(arms[None], metric, "the model as it is", command, logged)
         counted = next((cell.runs for cell in (*cells, as_is) if cell.runs), ())
         samples = same_samples(logged, counted)

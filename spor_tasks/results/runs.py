@@ -15,6 +15,7 @@ from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import FileContent, JsonObject, is_folder, read_json
 from spor_tasks.core.removed import why_removed
 from spor_tasks.core.words import joined
+from spor_tasks.results.again import Options
 from spor_tasks.results.facts import Adapter, Count, Declared, Digest, Facts, baseline_of, upgrade
 
 T = TypeVar("T")
@@ -80,6 +81,8 @@ class Log:
     """The splits whose samples were pooled into one run."""
     notes: tuple[str, ...] = ()
     """The things that a reader must know of that."""
+    options: Options = field(default_factory=Options)
+    """Those of its command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +437,7 @@ def _run(file: Path, key: str, content: FileContent, model: Model) -> Run:
             checkpoint={name: str(getattr(model, name)) for name in stated},
             prompts_cut=model.prompts_cut.get(bare(key)),
             failures=facts.failures,
+            options=Options.of(content, key, model.arguments),
         ),
     )
 

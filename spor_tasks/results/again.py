@@ -1,0 +1,90 @@
+"""The commands that would give a missing result, with the options of one that is there."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from spor_tasks.core.files import FileContent
+from spor_tasks.metrics.learned import LOADERS
+from spor_tasks.results.facts import Adapter
+
+_DEVICE = "cuda:0"  # which lm-eval writes where none was asked for
+_OF_RUN = ("limit", "gen_kwargs", "batch_size", "device")
+_SETTINGS = (
+    *("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit_evenly", "metrics"),
+    *(f"{prefix}_{name}" for prefix, each in LOADERS.items() for name in each.settings),
+)
+_SETS = ("aspect", "corpus", "protocol", "part")
+_ADAPTERS = ("peft", "lora_local_path")
+
+
+class Options(NamedTuple):
+    """The options of an evaluation: the type of its model, this one's arguments, and the others."""
+
+    model: str = ""
+    arguments: Mapping[str, object] = {}
+    further: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, content: FileContent, task: str, arguments: FileContent) -> "Options":
+        """Return those of a task in a result file, as its words on a command line."""
+        run, config = content["config"], content["configs"][task]
+        chat = content.get("chat_template")
+        settings = {key: config["metadata"].get(key) for key in _SETTINGS}
+        values = {name: run.get(name) for name in _OF_RUN} | {
+            "num_fewshot": config.get("num_fewshot") or None,
+            "system_instruction": content.get("system_instruction"),
+            "fewshot_as_multiturn": content.get("fewshot_as_multiturn") if chat else None,
+            "include_path": _folder(config["metadata"]),
+            "metadata": {key: value for key, value in settings.items() if value is not None},
+        }
+        words = [
+            word
+            for name, value in values.items()
+            if value not in (None, "", {}, _DEVICE)
+            for word in (f"--{name}", _typed(value))
+        ]
+        return cls(run["model"], arguments, (*words, *(["--apply_chat_template"] if chat else [])))
+
+    def as_is(self, adapter: Adapter | None) -> "Options":
+        """Return the options for the base of an adapter, or of a model that was trained whole."""
+        arguments = {name: value for name, value in self.arguments.items() if name not in _ADAPTERS}
+        if adapter and adapter.base_model and len(arguments) == len(self.arguments):
+            arguments["pretrained"] = adapter.base_model.path
+        return self._replace(arguments=arguments)
+
+    def command(self, task: str) -> str:
+        """Return the command that evaluates a task, or several with a comma between them."""
+        words = ["spor", "eval", "--tasks", task]
+        if self.model:
+            own = ["--model_args", _typed(self.arguments)] if self.arguments else []
+            words += ["--model", self.model, *own, *self.further]
+        return shlex.join([*words, "--output_path", "runs", "--log_samples"])
+
+
+def training(adapter: Adapter | None, arm: str) -> str:
+    """Return the command that trains on an arm as an adapter was: its base, its sets, its seed."""
+    words = ["spor", "train", "CONFIG", f"data.arm={arm}"]
+    if adapter and adapter.sets and adapter.base_model:
+        named = {name: getattr(adapter.sets, name) for name in _SETS}
+        words.append(f"model.path={adapter.base_model.path}")
+        words += (f"data.{name}={value}" for name, value in named.items() if value)
+        words.append(f"optimization.seed={adapter.seed}")
+    return shlex.join(words)
+
+
+def _folder(metadata: FileContent) -> str | None:
+    """Return the folder of the task's file, which tasks of one's own corpus are found by."""
+    source = metadata.get("config_source") if "own_corpus" in metadata else None
+    return str(Path(source).parent) if isinstance(source, str) else None
+
+
+def _typed(value: object) -> str:
+    """Return a value as lm-eval's command line takes it."""
+    if not isinstance(value, Mapping):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    pairs = [f"{name}={each}" for name, each in value.items()]
+    is_plain = not any(set(",{}") & set(pair) or pair.count("=") > 1 for pair in pairs)
+    return ",".join(pairs) if is_plain else json.dumps(value)
