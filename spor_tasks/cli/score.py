@@ -5,6 +5,7 @@ import dataclasses
 import json
 import math
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -242,8 +243,8 @@ _COLUMNS = {
 _OF_SEVERAL = {"system", "difference", "its interval", "p", "Holm's p"}
 
 
-def _print(result: "Result", *, intervals: bool) -> None:
-    """Print the scores of each system, and how far each is from the baseline's."""
+def _table(result: "Result", *, intervals: bool) -> str:
+    """Return the scores of each system, and how far each is from the baseline's."""
     from spor_tasks.report.grid import p_text
 
     def interval(ends: Sequence[float] | None, form: str) -> str:
@@ -276,22 +277,30 @@ def _print(result: "Result", *, intervals: bool) -> None:
             )
     heads = [head for head in _COLUMNS if head not in hidden]
     lines = [heads, *([row[head] for head in heads] for row in rows)]
-    print(columns(lines, *(_COLUMNS[head] for head in heads)))
-    if compared:
+    return columns(lines, *(_COLUMNS[head] for head in heads))
+
+
+def _print(result: "Result", *, intervals: bool) -> None:
+    """Print the table, and what it rests on."""
+    print(_table(result, intervals=intervals))
+    if result.comparisons:
         baseline = result.comparisons[0].baseline
         tests = sum(each.holm is not None for each in result.comparisons)
         print(
             f"\nDifferences are from {baseline}, on the samples that both have values for. Holm's "
-            f"p is adjusted for the tests of this table, {tests:,} in all."
+            f"p is adjusted for all {tests:,} tests of this table."
         )
-    if intervals or compared:
+    if intervals or result.comparisons:
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
             f"{result.samples:,} samples in {result.clusters:,} clusters."
         )
-    notes = [note for each in result.comparisons if each.estimate for note in each.estimate.notes]
-    for note in dict.fromkeys(notes):
-        print(f"{note.capitalize()}.")
+    noted: dict[str, dict[str, None]] = defaultdict(dict)
+    for each in result.comparisons:
+        for note in each.estimate.notes if each.estimate else ():
+            noted[note][each.score] = None
+    for note, names in noted.items():
+        print(f"{note.capitalize()} ({', '.join(names)}).")
     if result.left_out:
         from spor_tasks.aspects.references import NO_REFERENCES
 

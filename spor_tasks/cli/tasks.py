@@ -216,7 +216,7 @@ def print_task(options: argparse.Namespace) -> None:
         "prompts": f"{spec.judging.outputs} for each sample" if spec.judging.outputs > 1 else None,
         "tags": ", ".join(file.tags),
     }
-    print(file.name, facts(about), "", _scores(spec), "", sep="\n")
+    print(file.name, facts(about), "", _scores(spec, file.name), "", sep="\n")
     try:
         pair = plan.load(sets)
         count = sum(1 for _ in pair.test)  # each is read, so that damage shows
@@ -238,7 +238,7 @@ def print_task(options: argparse.Namespace) -> None:
     then(*run, "--output_path", "runs", "--log_samples")
 
 
-def _scores(spec: "TaskSpec") -> str:
+def _scores(spec: "TaskSpec", task: str) -> str:
     """Return the scores of a task with their titles, and the metrics that give them."""
     from spor_tasks.core.registry import registry
     from spor_tasks.metrics.scores import info_of, metric
@@ -250,16 +250,18 @@ def _scores(spec: "TaskSpec") -> str:
         needs = "" if score in spec.judging.scores else "; --metadata switches it on"
         lines.append((f"  {score}", f"{info.title}, {directions[info.higher_is_better]}{needs}"))
     also = dict.fromkeys((*spec.judging.scores, *spec.judging.breakdown))
-    wanted = {score.name for score in (*also, *spec.judging.reported)}
-    metrics = [
-        name
-        for name in registry().names("metric")
-        if (found := metric(name)).answers == "texts"
-        and any(info.name in wanted for info in found.scores)
-    ]
+    own, wanted = ({score.name for score in each} for each in (also, spec.judging.reported))
+    metrics, further = list[str](), list[str]()
+    for name in registry().names("metric"):
+        given = {info.name for info in metric(name).scores if metric(name).answers == "texts"}
+        if given & (own | wanted):
+            (metrics if given & own else further).append(name)
+    others = f"; and with --metric {', '.join(further)}" if further else ""
     more = {
         "also": ", ".join(str(score) for score in also if score not in spec.judging.reported),
-        "metrics": f"{', '.join(metrics)}: what `spor score` takes" if metrics else None,
+        "metrics": f"{', '.join(metrics)}: what `spor score FILE --task {task}` measures{others}"
+        if metrics
+        else None,
     }
     return "\n".join(filter(str.strip, [columns(lines, gap="  "), facts(more)]))
 

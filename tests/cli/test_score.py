@@ -127,7 +127,7 @@ def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_cluste
         (found,) = printed["comparisons"]
         assert found["p_randomization"] > 0.2
         assert found["interval"] is None  # three clusters exclude no difference
-        assert found["notes"][0].capitalize() in spor(command)
+        assert f"{found['notes'][0].capitalize()} (coverage)." in spor(command)
 
 
 def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
@@ -167,7 +167,9 @@ def test_the_help_has_all_options_and_names_and_a_task_has_its_metrics(spor):
     assert "spor tasks show TASK` the metrics of one, which are the default" in printed
     for kind in ("metric", "corpus"):
         assert all(re.search(rf"\b{name}\b", printed) for name in registry().names(kind))
-    assert "  metrics   totto, totto_real, bleurt, empty: " in spor("tasks show totto_mini")
+    shown = " ".join(spor("tasks show totto_mini").split())
+    assert "metrics totto, totto_real, empty: what `spor score FILE --task totto_mini`" in shown
+    assert "; and with --metric bleurt" in shown
     assert "  metrics" not in spor("tasks show logicnlg_mini_ppl")  # it judges no text
     assert "The nearest names are parent," in spor(f"score x {CWIO} --metric parrent", ends=2)
 
