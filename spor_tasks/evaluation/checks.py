@@ -53,8 +53,7 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
             remedy="Give the most demonstrations that a prompt may show, such as 3, 5 or 8.",
         )
     _check_trust(settings.trust_remote_code)
-    if settings.use_cache:
-        _log.warning("use_cache: its file must be of one model, for lm-eval does not note which")
+    _warn(settings)
     faults = []
     for model in models:
         try:
@@ -65,6 +64,17 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
             faults.append(f"{name_of(model)}: {error}")
     if faults:
         raise ConfigError(faults[0], each=faults[1:], remedy="Nothing was evaluated.")
+
+
+def _warn(settings: EvaluatorConfig) -> None:
+    """Say what a setting costs."""
+    if settings.use_cache:
+        _log.warning("use_cache: its file must be of one model, for lm-eval does not note which")
+    if not (settings.log_samples or settings.predict_only):
+        _log.warning(
+            "without --log_samples only totals are written: reports of them test nothing and show "
+            "no sample, and no output can be scored or compared again"
+        )
 
 
 def task_names(settings: EvaluatorConfig) -> list[str]:

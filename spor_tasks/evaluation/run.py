@@ -28,7 +28,7 @@ from spor_tasks.core.files import is_file, read_text, writing
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation import asking
 from spor_tasks.harness import host, task_files
-from spor_tasks.models import backends, checkpoints
+from spor_tasks.models import backends, checkpoints, continued
 
 Arguments: TypeAlias = Mapping[str, object]
 """The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
@@ -176,7 +176,9 @@ class Evaluator:
         model = self._load(model_args)
         if self._type == "dummy" and not options.get("apply_chat_template"):
             model.tokenizer = None  # lm-eval would fetch one, only to name its special tokens
-        with host.without_bars():
+        run = continued.Run.of(model, self._type, model_args, tasks, self._settings | options)
+        kept = continued.keeping(model, run, continued.folder_of(out))
+        with host.without_bars(), kept as remove_kept:
             results: Results | None = simple_evaluate(
                 model=model,
                 model_args=dict(model_args),
@@ -204,6 +206,7 @@ class Evaluator:
         if out:
             counts = {name: len(rows) for name, rows in samples.items()}
             self.written += _check_written(out, tracker.date_id, counts)
+        remove_kept()
         return results
 
     def _load(self, arguments: Arguments) -> LM:

@@ -94,13 +94,15 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
             return None
         return self.find(self.pretrained, "config.json")
 
-    def files(self) -> tuple[tuple[str, int, int], ...]:
-        """Return what tells whether a file of the base or of the adapter has changed.
+    def files(self, *, with_tokenizer: bool = False) -> tuple[tuple[str, int, int], ...]:
+        """Return what tells whether a file of the base, adapter or own tokenizer has changed.
 
         Raises:
             ConfigError: a folder is missing or not a checkpoint.
         """
-        folders = (self.base(), self.find(self.adapter, ADAPTER_CONFIG))
+        folders = [self.base(), self.find(self.adapter, ADAPTER_CONFIG)]
+        if with_tokenizer:
+            folders.append(find_folder(self.tokenizer, "tokenizer_config.json"))
         paths = [path for folder in folders if folder for path in sorted(folder.iterdir())]
         states = ((path, path.stat() if path.exists() else path.lstat()) for path in paths)
         return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in states)

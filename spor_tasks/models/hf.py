@@ -134,7 +134,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
                 len(different),
                 "the end of their table" if has_tables else "their beginning",
             )
-        outputs: list[str] = super().generate_until([*map(self._prepared, requests)], disable_tqdm)
+        outputs = self.written([*map(self._prepared, requests)], disable_tqdm)
         for number, (_, settings) in enumerate(request.args for request in requests):
             if settings.get(KEEPS_END):
                 tokens = self.tok_encode(outputs[number], add_special_tokens=False)
@@ -142,6 +142,11 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return outputs
 
     spor_beam_search = generate_until  # what our tasks call for beams
+
+    def written(self, requests: list[Instance], disable_tqdm: bool) -> list[str]:  # noqa: FBT001
+        """Return what lm-eval generates for prepared requests."""
+        outputs: list[str] = super().generate_until(requests, disable_tqdm)
+        return outputs
 
     def get_model_info(self) -> dict[str, object]:
         """Return lm-eval's facts for the result file, and four more.

@@ -1,0 +1,302 @@
+"""An evaluation that was cut short goes on, with the results of one that was not."""
+
+import json
+import os
+import shutil
+import signal
+from unittest.mock import Mock
+
+import pytest
+from lm_eval.models.huggingface import HFLM
+
+from spor_tasks import cli
+from spor_tasks.evaluation.run import Evaluator
+from spor_tasks.models import continued
+from spor_tasks.models.hf import SporHF
+from tests.support import commands
+from tests.support.openai_server import serve
+from tests.support.processes import forked, wait_until
+
+MINI = "spor_systematicity_mini"
+ICL = "spor_systematicity_mini_icl_atom"
+BEAMS = {"max_gen_toks": 12, "num_beams": 3, "do_sample": False}
+SHORT = {"max_gen_toks": 12}
+DRAWN = "compmctg_mini_original"
+LIKELY = "logicnlg_mini_ppl"
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Return what evaluates until a model is to read one more batch than so many."""
+
+    def interrupted(batches, *arguments, **options):
+        calls = []
+
+        def stopping(whole):
+            def call(self, *args, **kwargs):
+                calls.append(1)
+                if len(calls) > batches:
+                    raise KeyboardInterrupt
+                return whole(self, *args, **kwargs)
+
+            return call
+
+        with monkeypatch.context() as patch:
+            for owner, name in (
+                (SporHF, "_model_generate"),
+                (HFLM, "_model_generate"),
+                (HFLM, "_model_call"),
+            ):
+                patch.setattr(owner, name, stopping(getattr(owner, name)))
+            with pytest.raises(KeyboardInterrupt):
+                evaluate(*arguments, **options)
+
+    return interrupted
+
+
+def kept_in(folder):
+    return sorted((folder / ".unfinished").glob("*.jsonl"))
+
+
+def written(folder):
+    """Return what an evaluation wrote, but for what another one has otherwise."""
+    (file,) = folder.rglob("results_*.json")
+    results = json.loads(file.read_text())
+    for changing in ("date", "start_time", "end_time", "total_evaluation_time_seconds"):
+        results.pop(changing, None)
+    samples = {
+        path.name.partition("_2")[0]: path.read_text() for path in folder.rglob("samples_*.jsonl")
+    }
+    return results, samples
+
+
+def evaluate(kind, arguments, tasks, out, **options):
+    evaluator = Evaluator(kind, batch_size=3, device="cpu")
+    return evaluator.evaluate([arguments], tasks, out, **{"limit": 14, **options})
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "tasks", "decoding"),
+    [
+        ("spor-hf", "llama", [MINI, ICL], SHORT),
+        ("spor-hf", "t5", [MINI], BEAMS),
+        ("spor-hf", "gpt2", [DRAWN], SHORT),
+        ("spor-hf", "gpt2", [LIKELY], None),
+        ("hf", "llama", [MINI, ICL], SHORT),
+    ],
+)
+def test_a_continued_evaluation_has_the_files_of_a_whole_one(
+    *, kind, base, tasks, decoding, checkpoint, tmp_path, interrupt, caplog
+):
+    arguments = {"pretrained": str(checkpoint(base))}
+    options = {"gen_kwargs": decoding}
+    evaluate(kind, arguments, tasks, tmp_path / "whole", **options)
+    for batches in (2, 1):
+        interrupt(batches, kind, arguments, tasks, tmp_path / "cut", **options)
+    (file,) = kept_in(tmp_path / "cut")
+    assert "9 of " in caplog.messages[-1]
+    evaluate(kind, arguments, tasks, tmp_path / "cut", **options)
+    assert f"outputs are of a run that was cut short: {file}" in caplog.text
+    assert written(tmp_path / "cut") == written(tmp_path / "whole")
+    assert not (tmp_path / "cut" / ".unfinished").exists()
+
+
+FEW = {"gen_kwargs": {"max_gen_toks": 8}, "limit": 9}
+
+
+def test_the_same_batches_stand_side_by_side(checkpoint, tmp_path, interrupt, monkeypatch):
+    read = []
+    encode = SporHF.tok_batch_encode
+
+    def noting(self, strings, **settings):
+        read.append(tuple(strings))
+        return encode(self, strings, **settings)
+
+    arguments = {"pretrained": str(checkpoint())}
+    interrupt(1, "spor-hf", arguments, [MINI], tmp_path, **FEW)
+    monkeypatch.setattr(SporHF, "tok_batch_encode", noting)
+    evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
+    continued_with, read[:] = read[-2:], []
+    evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
+    assert read[-3:][1:] == continued_with
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"limit": 8}, "limit"),
+        ({"gen_kwargs": {"max_gen_toks": 7}}, "gen_kwargs"),
+        ({"system_instruction": "Be brief."}, "system_instruction"),
+        ({"metadata": {"prompt_style": "instruction"}}, "its prompts"),
+        ({"batch_size": 2}, "batch_size"),
+        ({"dtype": "bfloat16"}, "dtype"),
+        ({"kind": "hf"}, "model type"),
+        ({"weights": True}, "files of the model"),
+    ],
+)
+def test_a_changed_setting_starts_anew_and_says_so(
+    *, change, named, checkpoint, tmp_path, interrupt, caplog
+):
+    base = tmp_path / "base"
+    shutil.copytree(checkpoint(), base)
+    interrupt(2, "spor-hf", {"pretrained": str(base)}, [MINI], tmp_path / "out", **FEW)
+    (former,) = kept_in(tmp_path / "out")
+    if change.pop("weights", False):
+        for file in base.glob("*.safetensors"):
+            shutil.copyfile(checkpoint("llama", 1) / file.name, file)
+    evaluator = Evaluator(
+        change.pop("kind", "spor-hf"), batch_size=change.pop("batch_size", 3), device="cpu"
+    )
+    dtype = {"dtype": change.pop("dtype")} if "dtype" in change else {}
+    arguments = {"pretrained": str(base), **dtype}
+    evaluator.evaluate([arguments], [MINI], tmp_path / "out", **{**FEW, **change})
+    (said,) = (text for text in caplog.messages if "differs in" in text)
+    assert f"differs in {named}, so this one starts anew; 6 outputs stay in {former}" in said
+    assert "outputs are of a run" not in caplog.text
+    assert kept_in(tmp_path / "out") == [former]
+
+
+def test_another_adapter_or_task_has_nothing_to_do_with_it(
+    checkpoint, lora, tmp_path, interrupt, caplog
+):
+    arguments = {"pretrained": str(checkpoint())}
+    interrupt(1, "spor-hf", arguments, [MINI], tmp_path, **FEW)
+    caplog.clear()
+    evaluate("spor-hf", {**arguments, "peft": str(lora("llama"))}, [MINI], tmp_path, **FEW)
+    evaluate("spor-hf", arguments, [ICL], tmp_path, **FEW)
+    assert not [record for record in caplog.records if record.name == continued.__name__]
+    assert len(kept_in(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "other", "emptied", "zeros"])
+def test_what_is_damaged_is_written_anew(damage, checkpoint, tmp_path, interrupt):
+    arguments = {"pretrained": str(checkpoint())}
+    evaluate("spor-hf", arguments, [MINI], tmp_path / "whole", **FEW)
+    interrupt(2, "spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
+    (file,) = kept_in(tmp_path / "cut")
+    content = file.read_bytes()
+    *_, last = content.splitlines(keepends=True)
+    damaged = {
+        "cut": content[:-5],
+        "other": content[: -len(last)] + last.replace(b"[", b"{", 1),
+        "emptied": b"",
+        "zeros": content + bytes(4096),
+    }
+    file.write_bytes(damaged[damage])
+    interrupt(0, "spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
+    evaluate("spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
+    assert written(tmp_path / "cut") == written(tmp_path / "whole")
+
+
+def test_a_kept_file_that_cannot_be_written_stops_nothing(
+    checkpoint, tmp_path, monkeypatch, caplog
+):
+    arguments = {"pretrained": str(checkpoint())}
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".unfinished").touch()
+    evaluate("spor-hf", arguments, [MINI], tmp_path / "out", **FEW)
+    assert "no outputs are kept" in caplog.text
+    monkeypatch.setattr(continued, "_line", Mock(side_effect=OSError(28, "No space left")))
+    evaluate("spor-hf", arguments, [MINI], tmp_path / "full", **FEW)
+    assert caplog.text.count("no further outputs are kept: [Errno 28]") == 1
+    assert written(tmp_path / "full") == written(tmp_path / "out")
+
+
+def test_two_runs_at_a_time_do_not_share_a_file(checkpoint, tmp_path, monkeypatch, caplog):
+    arguments = {"pretrained": str(checkpoint())}
+    generate, begun = SporHF._model_generate, []
+
+    def with_another(self, *args, **settings):
+        begun.append(True)
+        if len(begun) == 2:
+            evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
+            assert len(kept_in(tmp_path)) == 1
+        return generate(self, *args, **settings)
+
+    monkeypatch.setattr(SporHF, "_model_generate", with_another)
+    evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
+    assert caplog.text.count("is being written by another process") == 1
+    assert "differs" not in caplog.text
+    assert len([*tmp_path.rglob("results_*.json")]) == 2
+    assert not (tmp_path / ".unfinished").exists()
+
+
+def test_without_a_folder_of_results_the_users_cache_has_them(
+    checkpoint, tmp_path, interrupt, monkeypatch, caplog
+):
+    monkeypatch.setattr(continued, "user_cache", lambda: tmp_path)
+    arguments = {"pretrained": str(checkpoint())}
+    interrupt(1, "hf", arguments, [MINI], None, **FEW)
+    assert len([*(tmp_path / "unfinished").glob("*.jsonl")]) == 1
+    evaluate("hf", arguments, [MINI], None, **FEW)
+    assert "3 outputs are of a run that was cut short" in caplog.text
+    assert not any(tmp_path.iterdir())
+
+
+def test_texts_that_hf_draws_are_not_kept(checkpoint, tmp_path, interrupt):
+    options = {"gen_kwargs": {"max_gen_toks": 8, "do_sample": True, "temperature": 0.8}}
+    interrupt(2, "hf", {"pretrained": str(checkpoint())}, [MINI], tmp_path, **options)
+    assert kept_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("concurrent", [1, 2])
+@pytest.mark.parametrize("path", ["completions", "chat/completions"])
+def test_a_server_is_asked_only_for_the_rest(concurrent, path, tmp_path, caplog):
+    broken = []
+
+    def write(prompt):
+        if len(server.requests) > 5 and not broken:
+            return None
+        return f"A text of {len(prompt)} letters."
+
+    kind = "local-chat-completions" if path.startswith("chat") else "local-completions"
+
+    def asked(out):
+        arguments = {
+            "base_url": f"{server.url}/{path}",
+            "model": "tiny",
+            "tokenizer_backend": None,
+            "max_retries": 1,
+            "num_concurrent": concurrent,
+        }
+        Evaluator(kind).evaluate(
+            [arguments], [MINI], out, limit=12, apply_chat_template=path.startswith("chat")
+        )
+
+    with serve(write) as server:
+        with pytest.raises(Exception, match="500"):
+            asked(tmp_path / "cut")
+        server.requests.clear()
+        broken.append(False)
+        asked(tmp_path / "cut")
+        assert len(server.requests) <= 12 - 4
+        asked(tmp_path / "whole")
+    assert "run that was cut short, by the same address, name and settings: " in caplog.text
+    assert written(tmp_path / "cut") == written(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_evaluation_goes_on(*, number, checkpoint, tmp_path, monkeypatch, caplog, capfd):
+    commands.without_other_tasks(monkeypatch, tmp_path)
+    base = ["--model_args", f"pretrained={checkpoint()}", "--device", "cpu", "--log_samples"]
+    words = ["eval", "--tasks", f"{MINI},{ICL}", "--model", "spor-hf", *base, "--limit", "12"]
+
+    def lines():
+        return sum(file.read_bytes().count(b"\n") for file in kept_in(tmp_path / "cut"))
+
+    process = forked(cli.main, [*words, "--output_path", str(tmp_path / "cut")])
+    wait_until(lambda: lines() > 3, process)
+    os.kill(process.pid, number)
+    process.join()
+    assert process.exitcode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+    said = capfd.readouterr().err
+    assert (
+        ("interrupted" in said)
+        == ("of 24 outputs are kept in" in said)
+        == (number == signal.SIGINT)
+    )
+    for name in ("cut", "whole"):
+        assert cli.main([*words, "--output_path", str(tmp_path / name)]) == 0
+    assert "outputs are of a run that was cut short" in caplog.text
+    assert written(tmp_path / "cut") == written(tmp_path / "whole")
+    assert not (tmp_path / "cut" / ".unfinished").exists()
