@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from spor_tasks.report.collect import Report
-from spor_tasks.report.grid import full_title, p_text
+from spor_tasks.report.grid import full_title, p_text, repeated, samples_text
 from spor_tasks.report.leaderboard import Board
 from spor_tasks.results.compare import tested_difference
 from spor_tasks.results.facts import ScoreFacts
@@ -34,27 +34,36 @@ def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
     rows = [row for table in report.tables for row in table.pooled if row.kind == "run"]
     floors = {(row.task, row.metric): row for row in report.floors if row.model == _FLOOR}
     names: dict[str, set[str]] = defaultdict(set)
+    same = repeated(rows)
+    rows = [row for row in rows if row.metric not in same]
     for row in rows:
-        names[full_title(row)].add(row.name)
+        names[_title(row)].add(row.name)
     found: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        name = f"{row.name}: " if len(names[full_title(row)]) > 1 else ""
-        floor = floors.get((row.task, row.metric))
-        sentences = (*_differences(row, report.logged), *_above(row, floor), *_gap(row))
-        found[full_title(row)] += (f"{name}{text[0].upper()}{text[1:]}" for text in sentences)
+    differences = [_differences(row, report.logged) for row in rows]
+    others = [(*_above(row, floors.get((row.task, row.metric))), *_gap(row)) for row in rows]
+    for row, sentences in zip([*rows, *rows], [*differences, *others], strict=True):
+        name = f"{row.name}: " if len(names[_title(row)]) > 1 else ""
+        found[_title(row)] += (f"{name}{text[0].upper()}{text[1:]}" for text in sentences)
     for board in boards:
-        found[full_title(board.row)] += _ranks(board)
+        found[_title(board.row)] += _ranks(board)
     return tuple(Answers(title, texts) for title, texts in found.items() if texts)
 
 
+def _title(row: Comparison) -> str:
+    """Return the title of a test with its size, so that a trial is called one."""
+    return f"{full_title(row)} (n = {samples_text(row)})"
+
+
 def _differences(row: Comparison, logged: AllLogged) -> Iterator[str]:
-    """Yield whether the arms differ, and whether each of them differs from the model as it is."""
-    if row.metric != row.spec.headline:
-        return
-    if row.difference:
+    """Yield whether the arms differ, and whether each of them differs from the model as it is.
+
+    Of further scores only marked differences are said, which the main one might hide.
+    """
+    is_main = row.metric == row.spec.headline
+    if row.difference and (is_main or row.difference.mark):
         first, second = map(str.capitalize, row.spec.arms)
         yield _verdict(row.difference, row.score, first, second)
-    for arm, cell in row.by_arm:
+    for arm, cell in row.by_arm if is_main else ():
         found = tested_difference(cell.runs, row.as_is.runs, row.metric, logged)
         if found:
             yield _verdict(found, row.score, f"training on {arm.capitalize()}", _BASE)

@@ -69,6 +69,8 @@ class TestOutcomes(Struct, frozen=True):
 
     title: str
     metric: str
+    labels: dict[str, str]
+    """The names of scores for readers."""
     arms: tuple[str, ...]
     traits: list[Traits]
     chunks: list[int]
@@ -153,6 +155,7 @@ def _test(files: Sequence[SampleFile], chunks: list[str], problems: list[Problem
     return TestOutcomes(
         title=full_title(first),
         metric=first.spec.headline,
+        labels={name: score.label for name, score in first.spec.scores.items()},
         arms=first.spec.arms,
         traits=[sample.traits for sample in samples.values()],
         chunks=_pack([sample.packed for sample in samples.values()], chunks),

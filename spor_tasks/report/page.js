@@ -261,7 +261,7 @@ function rowElement(row) {
     el('input', { type: 'radio', name: 'sample', id: `row-${number}`, value: number }),
     el('div', { class: 'line' },
       el('span', { title }, title),
-      el('span', { class: 'value', title: run.test.metric }, format(score))),
+      el('span', { class: 'value', title: run.test.labels[run.test.metric] }, format(score))),
     el('div', { class: 'line' }, first, others.length && el('span', {}, `+${others.length}`),
       el('span', {}, plural(values.units, 'unit'))),
     text);

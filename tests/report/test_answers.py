@@ -11,16 +11,16 @@ from spor_tasks.report.answers import answers
 from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import rank
 from spor_tasks.results import stats
-from tests.support.result_files import distinct, rows_of, write_rows
+from tests.support.result_files import distinct, edited, rows_of, write_rows
 
 TASK = {"task": "spor_systematicity_mini"}
 SAMPLES = 40
 
 
-def write(folder, arm, mean, *, seed=0, model="base", count=SAMPLES):
-    """Write a run whose values of PARENT vary around a mean."""
+def write(folder, arm, mean, *, seed=0, model="base", count=SAMPLES, **more):
+    """Write a run whose values of PARENT vary around a mean, with more scores of each sample."""
     rng = random.Random(f"{arm} {seed} {model}")
-    values = [{"parent": min(100.0, max(0.0, rng.gauss(mean, 8)))} for _ in range(count)]
+    values = [{"parent": min(100.0, max(0.0, rng.gauss(mean, 8)))} | more for _ in range(count)]
     rows = rows_of(map(distinct, range(count)), [["Text."]] * count, values)
     file = folder / f"results_{arm}-{seed}-{model}.json"
     return write_rows(file, rows, arm=arm, seed=seed, model=model, **TASK)
@@ -30,7 +30,7 @@ def told(folder):
     """The sentences about a folder of results, and its report."""
     found = with_floors(report.collect([folder]))
     (about,) = answers(found, rank(found).boards)
-    assert about.title == "Systematicity: mini, strict sets"
+    assert about.title.startswith("Systematicity: mini, strict sets (n = ")
     return about.sentences, found
 
 
@@ -79,6 +79,24 @@ def test_a_loss_has_the_interval_of_its_size_and_single_runs_a_detectable_differ
     (sentence, *_), found = told(tmp_path)
     size = f"{found.rows[0].difference.detectable:.1f}"
     assert sentence.endswith(f"; {size} would have been found with 80 % power.")
+
+
+def test_a_further_score_that_is_marked_is_not_hidden(tmp_path):
+    write(tmp_path, "atom", 50, chrf=40.0, coverage=70.0)
+    write(tmp_path, "combination", 50, chrf=60.0, coverage=70.0)
+    (first, chrf, *rest), _ = told(tmp_path)
+    assert first.startswith("No difference between Atom and Combination was found: ")
+    assert chrf.startswith("Atom loses 20.0 chrF")
+    assert "Coverage" not in "".join(rest)
+
+
+def test_a_trial_is_called_one(tmp_path):
+    file = write(tmp_path, "atom", 50)
+    with edited(file) as content:
+        content["n-samples"][TASK["task"]]["original"] = 200
+    found = with_floors(report.collect([tmp_path]))
+    (about,) = answers(found, ())
+    assert about.title.endswith("(n = 40 of 200: a trial)")
 
 
 def test_few_inputs_have_no_verdict_and_the_sentence_says_why(tmp_path):
