@@ -250,11 +250,12 @@ def _scores(spec: "TaskSpec", task: str) -> str:
         needs = "" if score in spec.judging.scores else "; --metadata switches it on"
         lines.append((f"  {score}", f"{info.title}, {directions[info.higher_is_better]}{needs}"))
     also = dict.fromkeys((*spec.judging.scores, *spec.judging.breakdown))
-    own, wanted = ({score.name for score in each} for each in (also, spec.judging.reported))
+    asked = spec.judging.scores, (*also, *spec.judging.reported)
+    own, wanted = ({score.name for score in each} for each in asked)
     metrics, further = list[str](), list[str]()
     for name in registry().names("metric"):
         given = {info.name for info in metric(name).scores if metric(name).answers == "texts"}
-        if given & (own | wanted):
+        if given & wanted:
             (metrics if given & own else further).append(name)
     others = f"; and with --metric {', '.join(further)}" if further else ""
     more = {
