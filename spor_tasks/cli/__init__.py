@@ -14,6 +14,7 @@ from spor_tasks import __version__
 from spor_tasks.cli import (
     baseline,
     classifier,
+    compare,
     data,
     demo,
     evaluate,
@@ -41,6 +42,7 @@ COMMANDS = {
     "baseline": baseline,
     "show": show,
     "report": report,
+    "compare": compare,
     "push": push,
     "train": train,
     "run": run,

@@ -1,9 +1,11 @@
 """`spor report`: compare the arms in lm-eval's result files."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from spor_tasks.cli.arguments import VIOLATED, positive
+from spor_tasks.cli.compare import show
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
@@ -33,14 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         type=Path,
         metavar="RESULTS",
-        help="instead show which samples changed between two runs, as in `BEFORE --diff AFTER`",
+        help="instead compare systems, which is now `spor compare BEFORE AFTER`",
     )
     parser.add_argument(
         "--most",
         type=positive,
         default=10,
         metavar="N",
-        help="with --diff: changed samples to show per task, 10",
+        help=argparse.SUPPRESS,  # of --diff
     )
     parser.add_argument(
         "--merge-by",
@@ -69,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the report, the leaderboard or the differences."""
+    """Print the report or the leaderboard, or compare systems."""
     from spor_tasks import report
     from spor_tasks.report.document import plain_text
 
@@ -78,12 +80,9 @@ def run(options: argparse.Namespace) -> int:
         remedy = "Name the folder that `--output_path` named."
         raise ConfigError("no results are named", remedy=remedy)
     if options.diff is not None:
-        if len(results) != 2:
-            remedy = "Write `spor report BEFORE --diff AFTER`."
-            raise ConfigError(f"needs two runs, not {len(results)}", where="--diff", remedy=remedy)
-        before, after = results
-        document = report.write_diff(before, after, options.out, options.most)
-    elif options.leaderboard:
+        print("`spor report --diff` is now `spor compare`.", file=sys.stderr)
+        return show(results, options)
+    if options.leaderboard:
         names = dict(text.rpartition("=")[::2] for text in options.name)
         settings = report.Settings(names, options.dataset, options.organization, options.source)
         document = report.write_leaderboard(
@@ -92,11 +91,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         document = report.write(options.results, options.out, merge_by=options.merge_by)
     print(plain_text(document))
-    is_diff, out = options.diff is not None, options.out
+    out = options.out
     if out:
-        name = "diff.md" if is_diff else "leaderboard.md" if options.leaderboard else report.PAGE
+        name = "leaderboard.md" if options.leaderboard else report.PAGE
         print(f"\n{visible(out / name)}")
-    kind: list[object] = ["--leaderboard"] if options.leaderboard else ["--diff"] if is_diff else []
+    kind: list[object] = ["--leaderboard"] if options.leaderboard else []
     if options.merge_by:
         kind += ["--merge-by", ",".join(options.merge_by)]
     kind += given(options, "name", "dataset", "organization", "source")
@@ -104,6 +103,6 @@ def run(options: argparse.Namespace) -> int:
         then("spor", "report", *results, *kind, "--out", "report")
     elif options.leaderboard:
         then("spor", "push", *results, "--to", "OWNER/NAME", "--dry-run")
-    elif not is_diff:
+    else:
         then("python", "-m", "webbrowser", out / report.PAGE)
     return 0 if document.whole else VIOLATED

@@ -1,38 +1,39 @@
 """Reports: from result files to tables. Only files are read, no model and no corpus.
 
 :func:`collect` reads all files and builds typed rows; then each writer makes one file of the report
-and computes nothing. Leaderboards and comparisons of two runs work in the same way.
+and computes nothing. Leaderboards and comparisons of systems work in the same way.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spor_tasks.report import leaderboard, tables
+from spor_tasks.report import leaderboard, pairs, tables
 from spor_tasks.report.collect import Report, collect, made_of
-from spor_tasks.report.diff import Diff, as_json, diff
-from spor_tasks.report.diff import document as diff_document
-from spor_tasks.report.document import Document, json_text, markdown, save
+from spor_tasks.report.document import Document, json_text, save
 from spor_tasks.report.exports import Settings, export
 from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import Leaderboard, rank
+from spor_tasks.results.pairs import pair
 
 __all__ = [
+    "COMPARISON",
     "PAGE",
-    "Diff",
     "Leaderboard",
     "Report",
     "Settings",
     "collect",
-    "diff",
     "rank",
     "write",
-    "write_diff",
+    "write_compare",
     "write_leaderboard",
 ]
 
 PAGE = "page.html"
 """The file of a report that shows everything."""
+
+COMPARISON = "compare.md"
+"""The file of a comparison that people read."""
 
 
 def write(
@@ -110,20 +111,30 @@ def _saved(
     return document
 
 
-def write_diff(
-    before: Path, after: Path, out: Path | None = None, most: int | None = None
+def write_compare(
+    paths: Sequence[Path],
+    out: Path | None = None,
+    *,
+    cluster: str | None = None,
+    scores: Collection[str] = (),
+    most: int = 0,
 ) -> Document:
-    """Compare two runs sample by sample; with ``out``, also write all changes there.
+    """Compare systems with the first, on any task; with ``out``, also write the comparison there.
 
-    The document has the ``most`` changed samples of each task, or all.
+    The document has the ``most`` changed documents of each task; JSON has all of them.
 
     Raises:
-        ResultError: a path is missing or has no results of our tasks, or no task can be compared.
-        ConfigError: ``out`` cannot be written.
+        ConfigError: ``out`` cannot be written, or as :func:`~spor_tasks.results.pairs.pair`.
+        ResultError: as :func:`~spor_tasks.results.pairs.pair`.
     """
-    changes = diff(before, after)
+    pairing = pair(paths, cluster=cluster, scores=scores)
+    shown = pairs.document(pairing, most)
     if out is not None:
-        problems = [problem._asdict() for problem in changes.problems]
-        content = json_text(tasks=[*map(as_json, changes.tasks)], problems=problems)
-        save(out, {"diff.md": markdown(diff_document(changes)), "diff.json": content})
-    return diff_document(changes, most)
+        content = {
+            "legend": shown.legend,
+            "rows": shown.rows,
+            "problems": [problem._asdict() for problem in shown.problems],
+            "changes": pairs.changes_of(pairing),
+        }
+        save(out, {**shown.files("compare"), "compare.json": json_text(**content)})
+    return shown

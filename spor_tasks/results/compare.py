@@ -13,14 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spor_tasks.metrics.tally import Column
 from spor_tasks.results import stats
 from spor_tasks.results.again import training
 from spor_tasks.results.facts import Declared, ScoreFacts
-from spor_tasks.results.logged import AllLogged, Logged, resampled, same_samples
+from spor_tasks.results.logged import AllLogged, resampled, same_samples
 from spor_tasks.results.rows import Cell, Comparison, Differs, Size
 from spor_tasks.results.runs import Problem, Run, RunKey
-from spor_tasks.results.samples import Record
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
 from spor_tasks.results.systems import (
     Agreed,
@@ -39,8 +37,9 @@ FEWEST_CLUSTERS = 30
 
 REPEATED = "a checkpoint has several results, which are not of several runs of training"
 NO_VERDICT = "no sample has a verdict in every run"
+NOT_RESAMPLED = "this score is of all outputs together, and cannot be resampled"
 
-_FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
+FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
@@ -183,7 +182,7 @@ def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[b
     """Return which samples have a verdict in every run, and why a pair cannot be tested, if so."""
     totals, runs = pair.first[0].spec.totals(pair.metric), [*pair.first, *pair.second]
     if not (totals.is_logged and totals.resampled):
-        return b"", "this score is of all outputs together, and cannot be resampled"
+        return b"", NOT_RESAMPLED
     if not (samples := same_samples(logged, runs, pair.metric)):
         return b"", "the samples of both are needed, and must be the same"
     scored = np.all([each.columns[pair.metric].scored for each in samples], axis=0)
@@ -200,7 +199,7 @@ def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[b
     elif count < fewest and count == 1:
         reason = "all samples are about the same, which says nothing about others"
     elif count < fewest:
-        reason = _FEW_CLUSTERS
+        reason = FEW_CLUSTERS
     return scored.tobytes(), reason
 
 
@@ -404,12 +403,12 @@ def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) 
         runs=tuple(scored),
         interval=interval(logged, metric, scored),
         reason="; ".join(runs.left_out) or None,
-        notes=tuple(dict.fromkeys(_notes(scored, metric, logged))),
+        notes=tuple(dict.fromkeys(notes_of(scored, metric, logged))),
         counts=tuple(counts),
     )
 
 
-def _notes(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[str]:
+def notes_of(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator[str]:
     """Yield what a reader must know about the results of a cell."""
     for result in results:
         yield from result.log.notes
@@ -454,7 +453,7 @@ def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, 
         [*differing.items()], compare(pairs, logged), strict=True
     ):
         row, runs = rows[number], tuple(len(cell.runs) for cell in rows[number].arms)
-        differing[number] = _marked(found, p, why, runs)
+        differing[number] = marked(found, p, why, runs)
         if differing[number].reason is None:
             sets = row.spec.sets
             table = sets.aspect, sets.corpus, sets.protocol, row.variant, row.metric, runs
@@ -467,12 +466,17 @@ def _tested(rows: Sequence[Comparison], logged: AllLogged) -> tuple[Comparison, 
     return tuple(replace(row, difference=differing.get(n)) for n, row in enumerate(rows))
 
 
-def _marked(found: Estimate, p: float | None, why: str | None, runs: Collection[int]) -> Estimate:
-    """Return a difference of systems of so many runs with its p and mark, or why it has none."""
+def marked(
+    found: Estimate, p: float | None, why: str | None, runs: Collection[int], digits: int = 2
+) -> Estimate:
+    """Return a difference of systems of so many runs with its p and mark, or why it has none.
+
+    A difference that is 0 with so many digits has no mark.
+    """
     mark, reason = "", why and f"not tested: {why}"
     if p is not None and (found.clusters or 0) < FEWEST_CLUSTERS:
-        reason = f"no mark: {_FEW_CLUSTERS}"
-    elif p is not None and round(found.value, 2):
+        reason = f"no mark: {FEW_CLUSTERS}"
+    elif p is not None and round(found.value, digits):
         marks = MARKS[1:] if 2 in runs else MARKS
         mark = next((mark for mark, level in marks if p < level), "")
     return replace(found, p=p, mark=mark, reason=reason)
@@ -489,73 +493,4 @@ def tested_difference(
     if found is None:
         return None
     ((_, p, why),) = compare([SystemPair(first, second, metric)], logged)
-    return _marked(found, p, why, (len(first), len(second)))
-
-
-# --- Two runs of a test ---------------------------------------------------------------------------
-
-SIDES = ("before", "after")
-
-
-def side_by_side(
-    runs: tuple[Run, Run], pairs: Sequence[tuple[Record, Record]], metrics: Sequence[str]
-) -> tuple[tuple[Comparison, ...], tuple[Problem, ...]]:
-    """Return the rows of a first and a second run, and the problems with their scores.
-
-    The ``pairs`` are the samples that both have. Each score, and its number of samples, is of those
-    that are scored in both. The runs may differ in everything but the test.
-    """
-    first, by_side = runs[0], [*zip(*pairs, strict=True)]
-    columns: list[dict[str, Column]] = [{}, {}]
-    for metric in metrics:
-        totals = first.spec.totals(metric)
-        own = [Column.of([each.scores.get(metric) for each in side], totals) for side in by_side]
-        both = own[0].scored & own[1].scored
-        for of_side, column in zip(columns, own, strict=True):
-            if both.any():
-                of_side[metric] = Column(np.where(both[:, None], column.statistics, np.nan), totals)
-    spec = replace(first.spec, arms=SIDES[::-1], gaps=())  # the first arm less the second
-    ids = [record.sample.id for record, _ in pairs]
-    keys = [record.sample.cluster for record, _ in pairs]
-    logged = resampled(
-        {
-            run.id: Logged.of(spec, ids, keys, of_side)
-            for run, of_side in zip(runs, columns, strict=True)
-        }
-    )
-    problems = []
-    for run, of_side in zip(runs, columns, strict=True):
-        scores = {metric: column.value for metric, column in of_side.items()}
-        if what := _off_scale(spec, scores):
-            problems.append(Problem("schema", f"{run.file}: {run.task}", what))
-    rows = []
-    for metric in () if problems else metrics:
-        cells, found = (Cell(reason=NO_VERDICT),) * len(SIDES), None
-        if metric in columns[0]:
-            before, after = (
-                Cell(
-                    values=(of_side[metric].value,),
-                    runs=(run,),
-                    interval=interval(logged, metric, [run]),
-                    notes=(*dict.fromkeys(_notes([run], metric, logged)),),
-                )
-                for run, of_side in zip(runs, columns, strict=True)
-            )
-            cells = after, before
-            found = _difference(metric, cells, len(pairs), logged)
-        n, clusters = (found.n or 0, found.clusters) if found else (0, None)
-        whole = first.documents if len(pairs) < (first.documents or 0) else None
-        rows.append(
-            Comparison(
-                spec=spec,
-                variant=first.variant,
-                task=first.comparison,
-                model=" → ".join(dict.fromkeys(run.model for run in runs)),
-                metric=metric,
-                size=Size(n, whole, clusters),
-                arms=cells,
-                difference=found,
-                signature=first.signature,
-            )
-        )
-    return _tested(rows, logged), tuple(problems)
+    return marked(found, p, why, (len(first), len(second)))

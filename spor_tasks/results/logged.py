@@ -72,6 +72,18 @@ class Logged:
         ids = tuple((split, id_) for split, part in parts.items() for id_ in part.ids)
         return cls(ids, stats.clusters_of(keys), columns, keys)
 
+    def take(self, ids: Sequence[Hashable]) -> "Logged":
+        """Return the values of these samples, in this order.
+
+        Raises:
+            KeyError: one is not among the samples.
+        """
+        places = {id_: place for place, id_ in enumerate(self.ids)}
+        order = np.array([places[id_] for id_ in ids], np.int64)
+        keys = tuple(self.keys[place] for place in order)
+        columns = {metric: column.take(order) for metric, column in self.columns.items()}
+        return Logged(tuple(ids), stats.clusters_of(keys), columns, keys)
+
 
 AllLogged = Mapping[RunKey, Logged]
 """The samples of runs, of those that logged them."""
@@ -85,7 +97,7 @@ def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
     for run in results:
         try:
             if file := find(run):
-                found[run.id] = _read(file, shared)
+                found[run.id] = values_of(file, shared)
         except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
             told = (
                 error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")
@@ -95,7 +107,7 @@ def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
     return resampled(found), tuple(problems)
 
 
-def _read(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
+def values_of(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
     """Return the values of the displayed scores in a sample file, and the gaps between them.
 
     Ids and keys of clusters are taken from ``shared``, which gets the new ones, so that many runs

@@ -304,7 +304,7 @@ def read(file: Path) -> tuple[Run, ...]:
         ResultError: the file is incomplete or not a result file, or one of our tasks lacks what a
             result must state.
     """
-    collected = _collected([file])
+    collected = of_files([file])
     for problem in collected.problems:
         if problem.lost:
             raise ResultError(
@@ -323,12 +323,8 @@ def collect(paths: Iterable[Path]) -> Collected:
     Raises:
         ResultError: a path is missing, or there are no results of our tasks.
     """
-    sources, found = tuple(paths), list[Path]()
-    for path in sources:
-        if not os.path.lexists(path):
-            raise ResultError("does not exist", where=path)
-        found += path.rglob("results*.json") if is_folder(path) else [path]
-    collected = _collected({os.path.realpath(file): file for file in sorted(found)}.values())
+    sources = tuple(paths)
+    collected = of_files(files_of(sources))
     if not collected.runs:
         raise ResultError(
             "has no results of SPOR tasks",
@@ -339,7 +335,21 @@ def collect(paths: Iterable[Path]) -> Collected:
     return collected
 
 
-def _collected(files: Iterable[Path]) -> Collected:
+def files_of(paths: Iterable[Path]) -> list[Path]:
+    """Return files, and the result files in folders, each once and in the order of their paths.
+
+    Raises:
+        ResultError: a path is missing.
+    """
+    found = list[Path]()
+    for path in paths:
+        if not os.path.lexists(path):
+            raise ResultError("does not exist", where=path)
+        found += path.rglob("results*.json") if is_folder(path) else [path]
+    return [*{os.path.realpath(file): file for file in sorted(found)}.values()]
+
+
+def of_files(files: Iterable[Path]) -> Collected:
     """Return the run of each of our tasks in the files, or a problem."""
     runs: list[Run] = []
     problems: list[Problem] = []
@@ -355,12 +365,7 @@ def _collected(files: Iterable[Path]) -> Collected:
         except ResultError as error:
             problems.append(Problem("unreadable", str(file), f"{_NOT_OURS}{error.what}"))
             continue
-        tasks = []
-        for task, config in content["configs"].items():
-            metadata = config.get("metadata") if isinstance(config, dict) else None
-            is_declared = isinstance(metadata, dict) and "spor" in metadata
-            if is_declared or bare(task).startswith("spor_"):
-                tasks.append(task)
+        tasks = [task for task, config in content["configs"].items() if is_ours(task, config)]
         if not tasks:
             what = f"has no SPOR tasks; its tasks: {', '.join(content['configs']) or 'none'}"
             problems.append(Problem("foreign", str(file), what, lost=False))
@@ -375,6 +380,12 @@ def _collected(files: Iterable[Path]) -> Collected:
                 why = error.what if isinstance(error, SporError) else why
                 problems.append(Problem("schema", str(file), f"{_NOT_OURS}{why}"))
     return Collected(tuple(runs), tuple(problems))
+
+
+def is_ours(task: str, config: object) -> bool:
+    """Return whether this is a task of ours, by what its configuration declares or by its name."""
+    metadata = config.get("metadata") if isinstance(config, dict) else None
+    return (isinstance(metadata, dict) and "spor" in metadata) or bare(task).startswith("spor_")
 
 
 def bare(key: str) -> str:

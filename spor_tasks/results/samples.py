@@ -103,11 +103,17 @@ class SampleFile:
 
 def find(result: Run) -> SampleFile | None:
     """Return the samples that lm-eval logged with a result; None if it logged none."""
-    name = f"samples_{result.key}_{_stamp(result.file)}.jsonl"
+    path = path_of(result.file, result.key)
+    return SampleFile(path, result) if path else None
+
+
+def path_of(file: Path, task: str) -> Path | None:
+    """Return the sample file of a task in a result file; None if lm-eval logged none."""
+    name = f"samples_{task}_{_stamp(file)}.jsonl"
     if Path(name).name != name:  # lm-eval cannot have written such a file
         return None
-    path = result.file.with_name(name)
-    return SampleFile(path, result) if is_file(path) else None
+    path = file.with_name(name)
+    return path if is_file(path) else None
 
 
 def answered(row: JsonObject, place: str, *, whole: bool) -> tuple[Sample, tuple[str, ...]]:

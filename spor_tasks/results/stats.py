@@ -36,7 +36,7 @@ SEED = 0
 CONFIDENCE = 0.95
 """That of intervals, and of tests at 5 %."""
 
-_ANY: Scale = (-math.inf, math.inf)
+ANY: Scale = (-math.inf, math.inf)
 _CELLS_AT_ONCE = 2_000_000  # bounds the memory of a block to some tens of megabytes
 _ROUNDING = 1e-9  # sums in another order differ in the last digits, and equal is equal
 _DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is less exact
@@ -63,7 +63,7 @@ class Interval:
     ``stderr`` (one run on other samples, by lm-eval's standard error)."""
 
     @classmethod
-    def within(cls, low: float, high: float, source: str, scale: Scale = _ANY) -> "Interval":
+    def within(cls, low: float, high: float, source: str, scale: Scale = ANY) -> "Interval":
         """Return the interval with rounded ends, cut to what the number can be."""
         least, most = scale
         low, high = (round(min(most, max(least, end)), _DIGITS) + 0.0 for end in (low, high))
@@ -268,7 +268,7 @@ def _blocks(rows: int, width: int) -> Iterator[slice]:
 def estimate(
     systems: Sequence[Sequence[Column]],
     clusters: Clusters,
-    scale: Scale = _ANY,
+    scale: Scale = ANY,
     drawn: Sequence[Numbers] | None = None,
     *,
     are_all: bool = False,
@@ -338,7 +338,7 @@ def _of_agreement(value: float, freedom: float, scale: Scale | None) -> tuple[fl
 
 
 def difference(
-    first: Column, second: Column, clusters: Clusters, scale: Scale = _ANY
+    first: Column, second: Column, clusters: Clusters, scale: Scale = ANY
 ) -> Estimate | None:
     """Compare the same score of two systems, one run each, on the same samples; None as above."""
     result = estimate([[first], [second]], clusters, scale)

@@ -41,7 +41,7 @@ READERS = (
     f"score rows {SCORE} --compare FILE",
     "show FILE 0",
     "report FILE",
-    "report --diff FILE FILE",
+    "compare FILE FILE",
     "push FILE --to me/runs --dry-run",
     "tasks make FILE --out out",
     "data build --corpus FILE --aspect systematicity --out out",

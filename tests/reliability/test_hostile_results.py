@@ -63,7 +63,7 @@ def try_all(folder, file, capsys):
         (f"report {both}", {1}),
         (f"report {both} --out {folder / 'out'}", {1}),
         (f"report {both} --leaderboard --out {folder / 'boards'}", {1}),
-        (f"report {folder / 'good'} --diff {file}", {0, 1, 2}),
+        (f"compare {folder / 'good'} {file}", {0, 1, 2}),
         (f"show {file} 0", {0, 2}),
         (f"push {both} --to me/runs --dry-run", {2}),
     ):

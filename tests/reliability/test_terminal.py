@@ -188,7 +188,7 @@ ATTACKS = {
     "show {run} {name}": 2,
     "report {runs} --out {out}": 1,
     "report {runs} --leaderboard": 1,
-    "report --diff {run} {other}": 0,
+    "compare {run} {other}": 0,
     "report {runs} --merge-by {name}": 2,
     "report {folder}": 2,
     "push {verified} --to me/runs --dry-run": 0,

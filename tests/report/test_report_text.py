@@ -159,7 +159,7 @@ def test_results_of_0_2_0_are_read(tmp_path, spor, monkeypatch):
     for command, file in (
         ("report runs", "report.txt"),
         ("report runs --leaderboard", "leaderboard.txt"),
-        ("report --diff runs/atom runs/combination", "diff.txt"),
+        ("compare runs/atom runs/combination", "compare.txt"),
     ):
         assert spor(command) == (DATA / "runs" / file).read_text("utf-8")
     spor(f"report runs --out {tmp_path}")

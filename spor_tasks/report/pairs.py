@@ -1,0 +1,141 @@
+"""Systems beside each other on any task, as a document: their differences, and what changed."""
+
+import re
+
+from spor_tasks.core.files import FileContent
+from spor_tasks.core.words import joined
+from spor_tasks.report.document import Document
+from spor_tasks.report.grid import Grid, Line, Notes, Number, p_text
+from spor_tasks.results.pairs import Paired, Pairing, TaskPairs
+
+_LEGEND = (
+    "Each system is compared with the first, on the documents that every system has. "
+    "[low, high] is a 95 % interval. A share of right answers, with no two documents in a cluster, "
+    "has Wilson's interval. The difference of two shares has McNemar's exact test, and the wider "
+    "of the test's own interval and of Tango's. Any other score has a bootstrap over clusters of "
+    "documents, and its difference has approximate randomization, whose interval inverts this "
+    "test. p is adjusted for the number of rows (Holm, 1979), and † p < 0.05 and ‡ p < 0.01 are of "
+    "the adjusted p. Intervals are of one row on its own, and so is *detectable*: the difference "
+    "that a test finds with 80 % power. Up and down count the documents with a higher and with a "
+    "lower value. "
+    "All of it holds for these checkpoints only."
+)
+_SHORT_LEGEND = (
+    "[low, high]: 95 % interval. p is adjusted for the number of rows: † p < 0.05, ‡ p < 0.01. "
+    "detectable: the difference that such a test finds with 80 % power."
+)
+_LETTERS = 300  # of an output, in a table
+_LINE_ENDS = re.compile(r"[\r\n\u2028\u2029\x85]+")
+
+
+def document(pairing: Pairing, most: int = 0) -> Document:
+    """Return a table of all rows, and then ``most`` changed documents of each task."""
+    changed = (
+        _changed(task, pairing, number, most)
+        for task in pairing.tasks
+        for number in range(1, len(pairing.systems))
+    )
+    first, *others = pairing.systems
+    return Document(
+        title=f"{', '.join(others)} against {first}",
+        grids=(_table(pairing), *(grid for grid in changed if most and grid.runs)),
+        legend=_LEGEND,
+        problems=pairing.problems,
+        short_legend=_SHORT_LEGEND,
+        rows=tuple(row.as_row() for row in pairing.rows),
+    )
+
+
+def _table(pairing: Pairing) -> Grid:
+    first, *others = pairing.systems
+    notes, is_pair = Notes(), len(others) == 1
+
+    def line(row: Paired) -> Line:
+        found, digits = row.difference, row.digits
+        ends = found.interval and (found.interval.low, found.interval.high)
+        cells = (
+            Number(f"{value:.{digits}f}", ", ".join(f"{end:.{digits}f}" for end in of))
+            for value, interval in zip(row.values, row.intervals, strict=True)
+            for of in [(interval.low, interval.high) if interval else ()]
+        )
+        clusters = "" if found.clusters in {None, found.n} else f" in {found.clusters:,} clusters"
+        return (
+            row.task,
+            row.facts.label,
+            *(() if is_pair else (row.second,)),
+            *cells,
+            Number(
+                f"{found.value:+.{digits}f}",
+                ", ".join(f"{end:.{digits}f}" for end in ends or ()),
+                found.mark,
+                notes.letters(found.reason, *found.notes),
+            ),
+            f"{found.n:,}{clusters}",
+            p_text(row.p),
+            "" if found.detectable is None else f"{found.detectable:.{digits}f}",
+            f"{row.gained:,}",
+            f"{row.lost:,}",
+        )
+
+    header = (
+        *("task", "score"),
+        *(
+            (first, *others, f"{others[0]} − {first}")
+            if is_pair
+            else ("system", first, "its score", "difference")
+        ),
+        *("n", "p", "detectable", "up", "down"),
+    )
+    lines = [line(row) for row in pairing.rows]
+    tests = joined("; ", *dict.fromkeys(row.test for row in pairing.rows))
+    return Grid(f"Compared with {first}", tests, header, {"run": lines}, notes.texts)
+
+
+def _changed(task: TaskPairs, pairing: Pairing, number: int, most: int) -> Grid:
+    """Return the documents that changed most from the first system to another."""
+    changes = task.changes(number)
+    outputs = sum(each.before != each.after for each in changes)
+    prompts = sum(not each.prompted_alike for each in changes)
+    labels = {score: facts.label for score, facts in task.samples[0].scores.items()}
+    lines = list[Line]()
+    for change in changes[:most]:
+        name = str(change.id) if task.samples[0].result.run else f"doc_id {change.doc_id}"
+        moved = (
+            f"{labels[score]} {_number(sides.before)} → {_number(sides.after)}"
+            for score, sides in change.scores.items()
+            if sides.before != sides.after
+        )
+        lines.append((name, ", ".join(moved) or "the same scores"))
+        for sign, texts in (("-", change.before), ("+", change.after)):
+            lines += (("", f"{sign} {_short(text)}") for text in texts)
+    first, other = pairing.systems[0], pairing.systems[number]
+    caption = (
+        f"{min(most, len(changes)):,} of {len(changes):,}, the largest changes first; {outputs:,} "
+        f"outputs differ; {prompts:,} of the changed had a different prompt"
+    )
+    header = ("document", f"scores, then outputs of {first} (-) and {other} (+)")
+    return Grid(f"Changed in {task.task}", caption, header, {"run": lines})
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"
+
+
+def _short(text: str) -> str:
+    line = _LINE_ENDS.sub(" ⏎ ", text)
+    return line if len(line) <= _LETTERS else f"{line[:_LETTERS]}…"
+
+
+def changes_of(pairing: Pairing) -> list[FileContent]:
+    """Return all changed documents of each task and system, for JSON."""
+    return [
+        {
+            "task": task.task,
+            "first": pairing.systems[0],
+            "second": pairing.systems[number],
+            "documents": len(task.ids),
+            "changes": task.changes(number),
+        }
+        for task in pairing.tasks
+        for number in range(1, len(pairing.systems))
+    ]

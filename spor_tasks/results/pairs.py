@@ -1,0 +1,441 @@
+"""Systems beside each other on any task of lm-eval: paired by document, tested, and adjusted.
+
+The first system is the one that all others are compared with. Each score is of the documents that
+every system has a value for.
+"""
+
+import math
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spor_tasks.core.errors import ConfigError, ResultError, SporError, advice
+from spor_tasks.core.words import joined
+from spor_tasks.metrics.tally import Column
+from spor_tasks.results import proportions, stats
+from spor_tasks.results.compare import NO_VERDICT, NOT_RESAMPLED, holm, marked, notes_of
+from spor_tasks.results.facts import ScoreFacts
+from spor_tasks.results.logged import Logged
+from spor_tasks.results.runs import Problem
+from spor_tasks.results.stats import Clusters, Estimate, Interval, Scale
+from spor_tasks.results.tasks import TaskResult, TaskSamples, results_of, samples_of
+
+EXACT, RANDOMIZATION = "McNemar, exact", "randomization"
+"""The tests of two systems."""
+
+_DIGITS = 2
+_MORE_DIGITS = 4  # of scores from 0 to 1, as lm-eval prints them
+
+
+class Tested(NamedTuple):
+    """Systems on the same samples: the score of each, and each further one less the first."""
+
+    values: tuple[float, ...]
+    intervals: tuple[Interval | None, ...]
+    differences: tuple[Estimate, ...]
+    test: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """One score of two systems on the documents that all systems have."""
+
+    task: str
+    score: str
+    facts: ScoreFacts
+    first: str
+    second: str
+    """The systems, as in :attr:`Pairing.systems`."""
+    values: tuple[float, float]
+    """Their scores."""
+    intervals: tuple[Interval | None, Interval | None]
+    difference: Estimate
+    """The second less the first, with its own p; the mark is that of the adjusted p."""
+    p: float | None
+    """The p, adjusted for all rows being looked at (Holm, 1979)."""
+    test: str
+    gained: int
+    lost: int
+    """The documents on which the second has a higher, or a lower, value."""
+    digits: int
+    """The digits after the point that tables show."""
+
+    def as_row(self) -> dict[str, object]:
+        """Return the numbers as one row of a table, under their names."""
+        found = self.difference
+        ends = (found.interval.low, found.interval.high) if found.interval else (None, None)
+        return {
+            "task": self.task,
+            "score": self.score,
+            **dict(zip("ab", self.values, strict=True)),
+            "difference": found.value,
+            **dict(zip(("low", "high"), ends, strict=True)),
+            "p": self.p,
+            "n": found.n,
+            "detectable": found.detectable,
+            "reason": joined("; ", found.reason, *found.notes) or None,
+            "first": self.first,
+            "second": self.second,
+            "mark": found.mark,
+            "p_alone": found.p,
+            "test": self.test,
+            "clusters": found.clusters,
+            "gained": self.gained,
+            "lost": self.lost,
+            "higher_is_better": self.facts.higher_is_better,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """One score of a document, of the first system and of another; None without a value."""
+
+    before: float | None
+    after: float | None
+
+    @property
+    def change(self) -> float:
+        """The gain; zero if a score is missing before or after."""
+        if self.before is None or self.after is None:
+            return 0.0
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document whose outputs or scores differ between two systems."""
+
+    id: Hashable
+    doc_id: object
+    """The number that lm-eval gives it in the first system's file."""
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    scores: Mapping[str, Sides]
+    prompted_alike: bool
+    """Whether both systems had the same prompts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPairs:
+    """One task of all systems."""
+
+    task: str
+    samples: tuple[TaskSamples, ...]
+    """Those of each system."""
+    logged: tuple[Logged, ...]
+    """The values of each system on the documents that every system has, in the same order."""
+    rows: tuple[Paired, ...] = ()
+
+    @property
+    def ids(self) -> tuple[Hashable, ...]:
+        """The documents that every system has."""
+        return self.logged[0].ids
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The scores that every system has."""
+        first, *others = self.logged
+        return tuple(name for name in first.columns if all(name in each.columns for each in others))
+
+    def changes(self, system: int) -> list[Change]:
+        """Return the changes from the first system to that of this number.
+
+        Those of most change in the first score come first, then in the next.
+        """
+        first, other = (self.samples[number].answers for number in (0, system))
+        values = {
+            score: [self.logged[number].columns[score].each.tolist() for number in (0, system)]
+            for score in self.scores
+        }
+        found = []
+        for place, id_ in enumerate(self.ids):
+            one, two = first[id_], other[id_]
+            scores = {
+                score: Sides(*(None if math.isnan(side[place]) else side[place] for side in sides))
+                for score, sides in values.items()
+            }
+            moved = any(sides.before != sides.after for sides in scores.values())
+            if moved or one.outputs != two.outputs:
+                alike = one.prompts_sha == two.prompts_sha
+                found.append(Change(id_, one.doc_id, one.outputs, two.outputs, scores, alike))
+        found.sort(key=lambda each: [-abs(sides.change) for sides in each.scores.values()])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Systems beside each other, task by task, and what could not be compared."""
+
+    systems: tuple[str, ...]
+    tasks: tuple[TaskPairs, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def rows(self) -> tuple[Paired, ...]:
+        """The rows of all tasks."""
+        return tuple(row for task in self.tasks for row in task.rows)
+
+
+def pair(
+    paths: Sequence[Path], *, cluster: str | None = None, scores: Collection[str] = ()
+) -> Pairing:
+    """Compare systems, the first of them with each other one, on the tasks that all have.
+
+    A path is a result file of lm-eval, its file of samples, or a folder with one run of each task.
+    ``cluster`` is a field of the documents that those of a cluster share; tasks of ours have
+    clusters of their own. ``scores`` are the scores to compare, by default all.
+
+    Raises:
+        ConfigError: fewer than two systems are named, or no task has a score of ``scores``.
+        ResultError: a path is missing, or no task can be compared.
+    """
+    if len(paths) < 2:
+        raise ConfigError("compares two systems or more", remedy="Name a folder for each system.")
+    systems, tasks, problems = labels(paths), list[TaskPairs](), list[Problem]()
+    by_task: dict[str, list[list[TaskResult]]] = {}
+    for number, path in enumerate(paths):
+        results, faults = results_of(path)
+        problems += faults
+        for result in results:
+            by_task.setdefault(result.task, [[] for _ in paths])[number].append(result)
+    for task, found in _by_arm(by_task):
+        have = [name for name, of_system in zip(systems, found, strict=True) if of_system]
+        if len(have) < len(paths):
+            problems.append(Problem("one-sided", task, f"is only in {', '.join(have)}", lost=False))
+            continue
+        try:
+            of_task, told = _paired(task, found, systems, cluster)
+        except SporError as error:
+            what = joined(". ", error.what, error.remedy)
+            problems.append(Problem("not-compared", error.where or task, what))
+        except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+            what = f"cannot be compared: {type(error).__name__}: {error}"
+            problems.append(Problem("not-compared", task, what))
+        else:
+            tasks.append(of_task)
+            problems += told
+    if not tasks:
+        raise ResultError(
+            "no task can be compared",
+            each=tuple(dict.fromkeys(map(str, problems))),
+            where=", ".join(map(str, paths)),
+            remedy="All systems need logged samples of the same task (--log_samples).",
+        )
+    return Pairing(systems, _adjusted(_chosen(tasks, scores)), tuple(dict.fromkeys(problems)))
+
+
+def _by_arm(
+    by_task: Mapping[str, Sequence[Sequence[TaskResult]]],
+) -> Iterator[tuple[str, Sequence[Sequence[TaskResult]]]]:
+    """Yield the results of each task, those of several arms by arm."""
+    for task, found in by_task.items():
+        if all(len(results) < 2 for results in found):
+            yield task, found
+            continue
+        arms = dict.fromkeys(each.arm for results in found for each in results)
+        for arm in arms:
+            of_arm = [[each for each in results if each.arm == arm] for results in found]
+            yield joined(", ", task, arm), of_arm
+
+
+def _chosen(tasks: Sequence[TaskPairs], scores: Collection[str]) -> Sequence[TaskPairs]:
+    """Return the tasks with the rows of these scores alone, or of all.
+
+    Raises:
+        ConfigError: no task has one of them.
+    """
+    known = dict.fromkeys(row.score for task in tasks for row in task.rows)
+    for score in scores:
+        if score not in known:
+            what = f"no task has the score {score}"
+            raise ConfigError(what, where="--score", remedy=advice(score, known))
+    return [
+        replace(task, rows=tuple(row for row in task.rows if not scores or row.score in scores))
+        for task in tasks
+    ]
+
+
+def labels(paths: Sequence[Path]) -> tuple[str, ...]:
+    """Return the shortest ends of paths that tell them apart; all of each path if none does."""
+    alike = takewhile(
+        lambda names: len({*names}) == 1, zip(*(path.parts for path in paths), strict=False)
+    )
+    shared = len([*alike])
+    ends = tuple(str(Path(*path.parts[shared:])) for path in paths)
+    return ends if len({*ends, "."}) > len(paths) else tuple(map(str, paths))
+
+
+def _paired(
+    task: str, found: Sequence[Sequence[TaskResult]], systems: Sequence[str], cluster: str | None
+) -> tuple[TaskPairs, list[Problem]]:
+    """Compare one task, before its rows are adjusted.
+
+    Raises:
+        SporError: a system has several runs, no samples or damaged samples, or the documents
+            differ.
+    """
+    for results in found:
+        if len(results) > 1:
+            files = ", ".join(str(result.file) for result in results)
+            raise ResultError(f"there are several runs of {task} ({files}); give one file")
+    first, *others = (results[0] for results in found)
+    for result in others:
+        if result.version != first.version:
+            what = f"{task} has another version in {result.file}: {result.version}, {first.version}"
+            raise ResultError(what, where=first.file)
+    samples = tuple(samples_of(result, cluster) for (result,) in found)
+    for other in samples[1:]:
+        _check_numbers(samples[0], other)
+    shared = set.intersection(*({*each.answers} for each in samples))
+    if not shared:
+        raise ResultError(f"{task} has no document that is in every run", where=first.file)
+    ids = tuple(sorted(shared, key=str))
+    pairs = TaskPairs(task, samples, tuple(each.logged.take(ids) for each in samples))
+    problems = [
+        Problem("notice", joined(" in ", task, name), what, lost=False)
+        for of_system, each in zip(systems, samples, strict=True)
+        for name, what in _notices(of_system, each, pairs, cluster)
+    ]
+    rows = [row for score in pairs.scores for row in _rows(pairs, score, systems)]
+    return replace(pairs, rows=tuple(rows)), problems
+
+
+def _check_numbers(first: TaskSamples, other: TaskSamples) -> None:
+    """Check that no number of a document stands for another document elsewhere.
+
+    Raises:
+        ResultError: one does: the data are others.
+    """
+    of_first, of_other = (
+        {each.doc_id: id_ for id_, each in one.answers.items() if id_ not in two.answers}
+        for one, two in ((first, other), (other, first))
+    )
+    if not first.result.run and (both := of_first.keys() & of_other.keys()):
+        raise ResultError(
+            f"{first.result.task} has other documents than {other.result.path}: {len(both):,} "
+            f"differ under one doc_id, such as {min(both, key=str)}",
+            where=first.result.path,
+            remedy="Evaluate all systems on the same data",
+        )
+
+
+def _notices(
+    name: str, samples: TaskSamples, pairs: TaskPairs, cluster: str | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what a reader must know of a system's samples, after its name if others differ."""
+    result = samples.result
+    if others := len(samples.answers) - len(pairs.ids):
+        yield name, f"{others:,} documents are left out, which not every system has"
+    if result.n is not None and result.size is not None and result.n < result.size:
+        yield name, f"a trial on {result.n:,} of {result.size:,} documents"
+    if result.run and cluster:
+        yield "", "--cluster is not used, for this task has clusters of its own"
+    for score, why in samples.left_out.items():
+        yield "", f"{score} is left out: {why}"
+    for score in samples.scores:
+        if score not in pairs.scores:
+            yield name, f"{score} is left out: not every system has it"
+
+
+def _rows(pairs: TaskPairs, score: str, systems: Sequence[str]) -> Iterator[Paired]:
+    """Yield the row of each further system by one score; none where nothing has a value."""
+    facts = pairs.samples[0].scores[score]
+    columns = [each.columns[score] for each in pairs.logged]
+    clusters = pairs.logged[0].clusters
+    tested = against_first(columns, clusters, facts.scale)
+    is_small = not pairs.samples[0].result.run and max(map(abs, tested.values)) <= 1
+    sides = [column.each for column in columns]
+    notes = [
+        [f"{name}: {note}" for note in notes_of([each.result.run], score, {each.result.run.id: of})]
+        if each.result.run
+        else []
+        for name, each, of in zip(systems, pairs.samples, pairs.logged, strict=True)
+    ]
+    for number, found in enumerate(tested.differences, start=1):
+        moved = sides[number] - sides[0]
+        yield Paired(
+            task=pairs.task,
+            score=score,
+            facts=facts,
+            first=systems[0],
+            second=systems[number],
+            values=(tested.values[0], tested.values[number]),
+            intervals=(tested.intervals[0], tested.intervals[number]),
+            difference=replace(found, notes=(*found.notes, *notes[0], *notes[number])),
+            p=None,
+            test=tested.test,
+            gained=int((moved > 0).sum()),
+            lost=int((moved < 0).sum()),
+            digits=_MORE_DIGITS if is_small else _DIGITS,
+        )
+
+
+def against_first(
+    columns: Sequence[Column], clusters: Clusters, scale: Scale = stats.ANY
+) -> Tested:
+    """Test each further system against the first, on the samples with a verdict of every system.
+
+    ``columns`` are one score of each system, a row for each sample. Shares of right answers, with
+    no two samples in a cluster, have Wilson's interval and McNemar's exact test. Any other score
+    has those of :mod:`spor_tasks.results.stats`.
+    """
+    scored = np.all([column.scored for column in columns], axis=0)
+    columns = [
+        Column(np.where(scored[:, None], column.statistics, np.nan), column.totals)
+        for column in columns
+    ]
+    values = tuple(column.value for column in columns)
+    first, *others = columns
+    n = int(scored.sum())
+    if not n or not first.totals.resampled:
+        reason = NOT_RESAMPLED if n else NO_VERDICT
+        none = (
+            Estimate(value - values[0], n=n, reason=f"not tested: {reason}") for value in values[1:]
+        )
+        return Tested(values, (None,) * len(values), tuple(none), "")
+    if most := proportions.share_of(columns, clusters):
+        return Tested(
+            values,
+            tuple(proportions.wilson(column, most) for column in columns),
+            tuple(proportions.paired(first, other, most) for other in others),
+            EXACT,
+        )
+    drawn = [*stats.resampled_scores(columns, clusters).T]
+    p_values = stats.randomization_p_values([(other, first) for other in others], clusters)
+    own = [
+        stats.estimate([[column]], clusters, scale, [of])
+        for column, of in zip(columns, drawn, strict=True)
+    ]
+    differences = [
+        stats.estimate([[other], [first]], clusters, scale, [of, drawn[0]])
+        for other, of in zip(others, drawn[1:], strict=True)
+    ]
+    return Tested(
+        values,
+        tuple(each.interval if each else None for each in own),
+        tuple(replace(each, p=p) for each, p in zip(differences, p_values, strict=True) if each),
+        RANDOMIZATION,
+    )
+
+
+def _adjusted(tasks: Sequence[TaskPairs]) -> tuple[TaskPairs, ...]:
+    """Return the tasks with adjusted p, marks, and the smallest differences that a test finds."""
+    p_values = [row.difference.p for task in tasks for row in task.rows]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return tuple(
+        replace(task, rows=tuple(_marked(row, adjusted) for row in task.rows)) for task in tasks
+    )
+
+
+def _marked(row: Paired, adjusted: Iterator[float]) -> Paired:
+    found = row.difference
+    if found.p is None:
+        return row
+    p = next(adjusted)
+    smallest = stats.detectable([found.variances]) if found.variances else None
+    difference = replace(marked(found, p, None, (1, 1), row.digits), p=found.p, detectable=smallest)
+    return replace(row, difference=difference, p=p)
