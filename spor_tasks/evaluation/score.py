@@ -280,8 +280,9 @@ def _judged(
         infos = over_groups(judge.scores, groups)
         found = _judge(rows, judge, {info.name for info in infos}, lowercase=lowercase)
         judgements.append(found)
+        signature = f"{judge.signature_of([row.sample for row in rows])}|{signed}"
         for info, column, named in columns_of(infos, [each.values for each in found]):
-            judged[info.name] = Judged(info, column, named, f"{judge.signature}|{signed}")
+            judged[info.name] = Judged(info, column, named, signature)
     return judged, judgements
 
 

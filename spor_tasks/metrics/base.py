@@ -91,6 +91,10 @@ class Metric:
         """Whatever can change the numbers."""
         raise NotImplementedError
 
+    def signature_of(self, samples: Sequence[Sample]) -> str:  # noqa: ARG002 - most need none
+        """Return the signature of scores of these samples, from which some of it may follow."""
+        return self.signature
+
     judge_one: Callable[..., Judgement]
     """Returns the judgement of a sample; each output is an argument."""
 

@@ -112,8 +112,14 @@ class Sacre(Metric):
     @property
     def signature(self) -> str:
         """Whatever can change the numbers, in sacrebleu's words."""
+        return self.signature_of(())
+
+    def signature_of(self, samples: Sequence[Sample]) -> str:
+        """Return the signature with the number of references, if all samples have as many."""
+        counts = {len(sample.references) for sample in samples}
+        number = min(counts) if len(counts) == 1 else -1  # sacrebleu's word for one that varies
         settings = type(self.scorer)._SIGNATURE_TYPE  # noqa: SLF001 - made only after scoring
-        return f"{self.name}|{settings({**vars(self.scorer), 'num_refs': -1})}|v:{__version__}"
+        return f"{self.name}|{settings({**vars(self.scorer), 'num_refs': number})}|v:{__version__}"
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:
         """Return the counts of an output; the details have its score as that of one sentence.
