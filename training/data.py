@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from spor_tasks.aspects.request import Answer, Request, answer, corpora
+from spor_tasks.aspects.arms import ARMS
+from spor_tasks.aspects.request import Answer, Request, answer, corpora, has_sets
 from spor_tasks.core import named
 from spor_tasks.core.contracts import ReadsFiles, TaskSpec
 from spor_tasks.core.errors import ConfigError, SplitError
@@ -34,18 +35,23 @@ def sets_of(data: DataConfig) -> Sets:
         SplitError: there are no such sets, or the corpus is too small for them.
     """
     built = (data.seed, data.restarts, data.hide, data.sets, data.lang)
-    if data.corpus in corpora() and built == (None, None, (), None, None):
+    if not is_own(data) and built == (None, None, (), None, None):
         return named.load(data.aspect, data.corpus, data.protocol, data.part)
     return _built(data).pair
 
 
+def is_own(data: DataConfig) -> bool:
+    """Return whether the sets are of a corpus of one's own, or of another package."""
+    return data.corpus not in corpora() or (data.aspect in ARMS and not has_sets(data.corpus))
+
+
 def corpus_sha256(data: DataConfig) -> str | None:
-    """Return the digest of the user's own corpus that sets are built from, else None.
+    """Return the digest of a corpus that sets are built from; None if its sets are shipped.
 
     Raises:
         SporError: as :func:`sets_of`.
     """
-    if data.corpus in corpora():
+    if not is_own(data):
         return None
     return str(_built(data).origin["corpus_version"]).removeprefix("sha256:")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from spor_tasks.aspects import build, check, folder, search, systematicity
+from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.numbers import LIMIT
 from spor_tasks.core import named
 from spor_tasks.core.contracts import ReadsFiles
@@ -77,6 +78,13 @@ def corpora() -> tuple[str, ...]:
     return registry().names("corpus")
 
 
+def has_sets(corpus: str) -> bool:
+    """Return whether there are shipped sets of a corpus; those of any other are built."""
+    return any(
+        spec.sets.corpus == corpus and spec.sets.aspect in ARMS for spec in named.available()
+    )
+
+
 def answer(request: Request, progress: search.Progress | None = None) -> Answer:
     """Return the sets that are wanted: fixed sets, or sets built on demand.
 
@@ -144,7 +152,7 @@ def version_of(request: Request) -> str:
     Raises:
         SporError: the corpus cannot be read.
     """
-    sha256 = sha256_of(Path(request.corpus)) if _is_read(request) else _read(request).sha256
+    sha256 = sha256_of(Path(request.corpus)) if _is_read(request) else read_corpus(request).sha256
     return f"sha256:{sha256}"
 
 
@@ -195,11 +203,13 @@ def _shipped(request: Request, _: search.Progress | None) -> Answer:
     pair = named.load(request.aspect, request.corpus, request.protocol, request.part)
     if request.corpus in sources.SPOR.corpora:
         return Answer(pair, _facts())
-    return Answer(pair, _facts(_read(request), seed=None if request.aspect == search.ASPECT else 0))
+    return Answer(
+        pair, _facts(read_corpus(request), seed=None if request.aspect == search.ASPECT else 0)
+    )
 
 
 def _built(request: Request, _: search.Progress | None) -> Answer:
-    corpus, seed = _read(request), request.seed or 0
+    corpus, seed = read_corpus(request), request.seed or 0
     if request.protocol not in {None, "strict"}:
         fixed = dict.fromkeys(s.sets.corpus for s in named.available() if s.sets.is_fixed)
         raise SplitError(
@@ -226,7 +236,7 @@ def _searched(request: Request, progress: search.Progress | None) -> Answer:
             where="search",
             remedy="Leave --search out.",
         )
-    corpus, seed = _read(request), request.seed or 0
+    corpus, seed = read_corpus(request), request.seed or 0
     result = search.systematicity(
         corpus.samples, seed, rounds=request.rounds, seconds=request.seconds, progress=progress
     )
@@ -241,7 +251,14 @@ def _facts(
     return {"corpus_version": version, "settings": {"limit": LIMIT, **settings}, "seed": seed}
 
 
-def _read(request: Request) -> CorpusSamples:
+def read_corpus(request: Request) -> CorpusSamples:
+    """Return the requested corpus, of a package or in a file of the user's own.
+
+    Raises:
+        ConfigError: as :func:`read_own`.
+        CorpusError: it cannot be read.
+        SplitError: it has no units that recur.
+    """
     if request.corpus not in corpora():
         return read_own(request.corpus, request.lang)
     named.check_has_units(request.corpus)

@@ -73,14 +73,13 @@ def load(aspect: str, corpus: str, protocol: str | None = None, part: str | None
 
 
 def check_has_units(corpus: str) -> None:
-    """Check that a corpus is not that of a benchmark without aspects.
+    """Check that a corpus is not one of tables or control codes.
 
     Raises:
-        SplitError: it is, so it has tables or control codes.
+        SplitError: it is.
     """
-    if any(
-        spec.sets.corpus == corpus and spec.sets.aspect == spec.benchmark for spec in available()
-    ):
+    is_known = corpus in registry().names("corpus")
+    if is_known and getattr(registry().get("corpus", corpus), "units", "facts") != "facts":
         raise SplitError(
             "has tables or control codes, and SPOR's aspects are about units that recur",
             where=corpus,

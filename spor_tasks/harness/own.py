@@ -1,4 +1,4 @@
-"""Task files for a corpus of one's own: a JSON Lines file, or a space of combinations."""
+"""Task files for a corpus in a file or of another package, or for a space of combinations."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,10 +11,11 @@ from spor_tasks.aspects import references
 from spor_tasks.aspects.arms import ARMS
 from spor_tasks.aspects.build import PARTS
 from spor_tasks.aspects.folder import read_sets
-from spor_tasks.aspects.request import Request, answer, read_own, version_of
+from spor_tasks.aspects.request import Request, answer, corpora, has_sets, read_corpus, version_of
 from spor_tasks.core import named
 from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
+from spor_tasks.core.files import is_file
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
@@ -64,8 +65,7 @@ def write(
         CorpusError: the corpus cannot be read.
         SplitError: the corpus allows none of these sets, or strict ones in a folder break a rule.
     """
-    _check_instruction(instruction)
-    request = replace(request, corpus=os.path.realpath(request.corpus))
+    request = _checked(request, instruction)
     requests = _requests(request, aspects, folders)
     templates = task_files.FOLDER / request.aspect if request.aspect else task_files.TEMPLATES
     sizes: dict[str, int] = {}
@@ -110,17 +110,28 @@ def write(
         write_manifest(place, {"kind": _KIND, "corpus": request.corpus, "tag": tag})
     if request.aspect:
         return TaskSet(tag, sizes, reasons, warnings)
-    corpus = read_own(request.corpus, request.lang)
+    corpus = read_corpus(request)
     texts = references.of_corpus(corpus)
     warnings += ((corpus.name, warning) for warning in texts.warnings)
     return TaskSet(tag, sizes, reasons, warnings, (*references.pooled(corpus), *texts.notes))
 
 
-def _check_instruction(instruction: str | None) -> None:
+def _checked(request: Request, instruction: str | None) -> Request:
+    """Return the request with the whole path of its file, if tasks can be made of it."""
     if instruction is not None and not has_words(instruction):
         raise ConfigError("has no word", where="instruction", remedy="Say what to write.")
     if instruction and instruction.encode(errors="ignore").decode() != instruction:
         raise ConfigError("is not Unicode", where="instruction", remedy="Write it in UTF-8.")
+    if request.corpus not in corpora():
+        is_there = is_file(Path(request.corpus))
+        return replace(request, corpus=os.path.realpath(request.corpus)) if is_there else request
+    if has_sets(request.corpus):
+        what = f"the tasks of {request.corpus} are part of this package"
+        raise ConfigError(what, remedy="`spor tasks list` names them.")
+    if instruction is not None:
+        what = f"has no effect on {request.corpus}, which words its own prompts"
+        raise ConfigError(what, where="instruction", remedy="Leave it out.")
+    return request
 
 
 def _requests(
@@ -157,9 +168,9 @@ def load(own: task_files.OwnCorpus, name: SetFacts) -> Sets:
     """Build the sets that a task's metadata describes; again only if the file changes.
 
     Raises:
+        ConfigError: there is no such corpus.
         CorpusError: the corpus cannot be read, or is not the one that the task was made for.
         SplitError: the corpus does not allow the sets.
-        OSError: the file cannot be read.
     """
     request = Request(
         corpus=own.file,
@@ -168,7 +179,6 @@ def load(own: task_files.OwnCorpus, name: SetFacts) -> Sets:
         protocol=name.protocol,
         **{key: getattr(own, key) for key in _BUILT_WITH},
     )
-    changed = Path(own.file).stat().st_mtime_ns
     # The digest comes first: a part of the corpus may be too small for the sets.
     if version_of(request) != own.version:
         raise CorpusError(
@@ -176,6 +186,7 @@ def load(own: task_files.OwnCorpus, name: SetFacts) -> Sets:
             where=own.file,
             remedy=f"Make them again with `spor tasks make {own.file} --out DIR`, and train again.",
         )
+    changed = 0 if own.file in corpora() else Path(own.file).stat().st_mtime_ns
     return _built(request, changed)
 
 

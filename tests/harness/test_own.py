@@ -119,7 +119,7 @@ def test_a_corpus_that_changed_is_refused(cafes):
     with pytest.raises(CorpusError, match="has changed"):
         plan.resolve(plan.read(metadata(cafes, ORDERS)))
     cafes.unlink()
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ConfigError, match="neither the name of a corpus nor a file"):
         plan.resolve(plan.read(metadata(cafes, ORDERS)))
 
 

@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int | None:
         if more:
             print(columns(more, "<22", ">9"))
     if options.corpus not in request.corpora():
-        corpus = request.read_own(options.corpus, options.lang)
+        corpus = request.read_corpus(asked)
         for note in (*references.pooled(corpus), *references.of_corpus(corpus).notes):
             line = visible(f"{options.corpus}: {note}")
             print(line, file=sys.stderr if options.json else sys.stdout)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from spor_tasks.cli.arguments import VIOLATED
 from spor_tasks.cli.following import then
 from spor_tasks.core.files import JsonObject
-from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
 
@@ -54,9 +53,10 @@ def run(options: argparse.Namespace) -> int:
         }
     if options.json:
         print(json.dumps(rows, indent=2))
-    # sets of a corpus of this package have no file to make tasks from
-    if Path(options.targets[-1]).is_dir() and pair.facts.corpus not in registry().names("corpus"):
-        then("spor", "tasks", "make", "CORPUS", "--sets", options.targets[-1], "--out", "tasks")
+    corpus, target = pair.facts.corpus, options.targets[-1]
+    if Path(target).is_dir() and not request.has_sets(corpus):
+        made_of = corpus if corpus in request.corpora() else "CORPUS"
+        then("spor", "tasks", "make", made_of, "--sets", target, "--out", "tasks")
     else:
         then("spor", "tasks", "list")
     return 0 if all(row["holds"] for row in rows.values()) else VIOLATED
