@@ -1,6 +1,7 @@
 """Arguments that several commands take, and the exit status that several return."""
 
 import argparse
+from pathlib import Path
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it (128 + SIGINT), even if something was saved."""
@@ -15,6 +16,16 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
     return number
+
+
+def add_include_path(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of task files of one's own, as `spor eval` takes it."""
+    parser.add_argument(
+        "--include_path",
+        type=Path,
+        metavar="DIR",
+        help="also know the tasks in this folder, as `spor tasks make` wrote them",
+    )
 
 
 def add_building(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spor_tasks.cli.arguments import positive
+from spor_tasks.cli.arguments import add_include_path, positive
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--limit", type=positive, metavar="N", help="only the first N samples of each task"
     )
+    add_include_path(parser)
     parser.set_defaults(run=run)
 
 
@@ -43,7 +44,10 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.evaluation import baseline_run
     from spor_tasks.harness import task_files
 
-    width = max((len(file.name) for file in task_files.expand(options.tasks)), default=0)
+    width = max(
+        (len(file.name) for file in task_files.expand(options.tasks, options.include_path)),
+        default=0,
+    )
 
     def show(result: "Run") -> None:
         scores = (
@@ -62,6 +66,7 @@ def run(options: argparse.Namespace) -> None:
         limit=options.limit,
         held_out=options.held_out,
         on_result=show,
+        include=options.include_path,
     )
     for place in (options.out, options.results):
         if place:
@@ -70,4 +75,6 @@ def run(options: argparse.Namespace) -> None:
         then("spor", "report", options.results)
     else:
         same = [*options.tasks, *(["--held-out"] if options.held_out else [])]
+        if options.include_path:
+            same += ["--include_path", options.include_path]
         then("spor", "baseline", options.name, *same, "--results", "runs")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 HELP = "evaluate a model, or several with --models; takes all options of lm-eval"
 
 _LM_EVAL_ONLY = (
-    "include_path",
     "use_cache",
     "cache_requests",
     "samples",
@@ -109,7 +108,8 @@ def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Nam
         with not_ended():
             check(config, models)
             tasks = task_names(config)
-        foreign = [f"the task {name}" for name in tasks if not task_files.expand([name])]
+        include = Path(config.include_path) if config.include_path else None
+        foreign = [f"the task {name}" for name in tasks if not task_files.expand([name], include)]
         foreign += [f"--{option}" for option in _LM_EVAL_ONLY if getattr(config, option, None)]
         if sources and (foreign or config.model_args):
             raise ConfigError(
@@ -125,8 +125,9 @@ def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Nam
         with not_ended():
             evaluator.evaluate(
                 models,
-                task_files.matching(tasks),
+                [file.name for file in task_files.expand(tasks, include)],
                 out,
+                include=include,
                 on_result=show,
                 **options_of(config),
             )

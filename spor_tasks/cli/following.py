@@ -1,6 +1,5 @@
 """The command worth typing after another, on standard error; `spor --quiet COMMAND` prints none."""
 
-import argparse
 import json
 import re
 import shlex
@@ -34,19 +33,19 @@ _READ = re.compile(
 )
 
 
-def evaluate_next(model: Mapping[str, str], task: str, folder: str) -> None:
+def evaluate_next(model: Mapping[str, str], task: str, folder: str, *more: object) -> None:
     """Print the command that evaluates what was trained, by the arguments of its model."""
     written = ",".join(f"{key}={value}" for key, value in model.items())
     if any(map(_READ.search, model.values())):
         written = json.dumps(model)
-    arguments = ("--model", "spor-hf", "--model_args", written, "--tasks", task)
+    arguments = ("--model", "spor-hf", "--model_args", written, "--tasks", task, *more)
     then("spor", "eval", *arguments, "--output_path", folder, "--log_samples")
 
 
-def given(options: argparse.Namespace, *names: str) -> Iterator[object]:
+def given(options: object, *names: str) -> Iterator[object]:
     """Yield the words of those of the options that were given."""
     for name in names:
         value = getattr(options, name)
-        each = value if isinstance(value, list) else [] if value is None else [value]
+        each = value if isinstance(value, list | tuple) else [] if value is None else [value]
         for one in each:
             yield from (f"--{name.replace('_', '-')}", one)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.aspects.arms import ARMS
-from spor_tasks.cli.arguments import add_building
+from spor_tasks.cli.arguments import add_building, add_include_path
 from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, MissingError
 from spor_tasks.core.manual import page
@@ -38,21 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "show", help="print what a task asks, its scores, arms and data, and its first prompt"
     )
     show.add_argument("task", metavar="TASK", help="the name of a task; of a tag, its tasks follow")
+    add_include_path(show)
     show.set_defaults(run=print_task)
     register = verbs.add_parser(
         "register", help="register the tasks in the installed lm-eval; safe to repeat"
     )
     register.add_argument("--remove", action="store_true", help="remove the registered tasks")
     register.set_defaults(run=run_register)
-    make = verbs.add_parser("make", help="write task files for a corpus of your own")
+    make = verbs.add_parser(
+        "make", help="write task files for a corpus of your own, or of another package"
+    )
     make.add_argument(
         "file",
         type=Path,
         metavar="FILE",
         help="your corpus, in one of the forms that "
         f"{page('own-corpus').replace('%', '%%')} describes: JSON Lines, a JSON list, "
-        "WebNLG's XML, DART's JSON, CSV as E2E's or ViGGO's; or aspects and their values, a YAML "
-        "file",
+        "WebNLG's XML, DART's JSON, CSV as E2E's or ViGGO's; or the name of a corpus that an "
+        "installed package has; or aspects and their values, a YAML file",
     )
     make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     make.add_argument(
@@ -193,10 +196,11 @@ def print_task(options: argparse.Namespace) -> None:
     from spor_tasks.corpora.sources import SOURCES
     from spor_tasks.harness import documents, plan, task_files
 
-    file, *more = task_files.find([options.task])
+    file, *more = task_files.find([options.task], options.include_path)
+    included = ("--include_path", options.include_path) if options.include_path else ()
     if more:
         print(*(each.name for each in (file, *more)), sep="\n")
-        then("spor", "tasks", "show", file.name)
+        then("spor", "tasks", "show", file.name, *included)
         return
     sets, shots = file.sets, file.shots
     spec, shown = sets.spec, sets.icl_arm
@@ -223,7 +227,8 @@ def print_task(options: argparse.Namespace) -> None:
     except MissingError as error:
         print(f"The data is not here, so there is no prompt to show.\n{error}")
         return
-    place = "part of this package"
+    own = sets.own_corpus
+    place = own.file if own else "part of this package"
     if source := next((each for each in SOURCES if sets.corpus in each.corpora), None):
         folder = source.data_dir()
         place = str(folder) if folder.is_dir() else f"only training needs it. {source.remedy}"
@@ -235,7 +240,7 @@ def print_task(options: argparse.Namespace) -> None:
         print(f"\nA reference:\n\n{_short(reference)}")
     model = "pretrained=MODEL" if shown else "pretrained=MODEL,peft=ADAPTER"
     run = ("spor", "eval", "--model", "spor-hf", "--model_args", model, "--tasks", file.name)
-    then(*run, "--output_path", "runs", "--log_samples")
+    then(*run, *included, "--output_path", "runs", "--log_samples")
 
 
 def _scores(spec: "TaskSpec", task: str) -> str:

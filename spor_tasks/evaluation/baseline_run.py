@@ -38,6 +38,7 @@ def run(
     limit: int | None = None,
     held_out: bool = False,
     on_result: Callable[[Run], object] = lambda _: None,
+    include: Path | None = None,
 ) -> tuple[Run, ...]:
     """Evaluate a baseline on the tasks of these names, which may be groups or patterns.
 
@@ -46,7 +47,7 @@ def run(
     reads. Result files as lm-eval writes them, which `spor report` reads, are written to
     ``folder``. ``on_result`` is called with each result as a task ends. If a reference is
     ``held_out``, as it is for the baseline ``reference``, every baseline is scored against the same
-    references, on the samples that have several.
+    references, on the samples that have several. Tasks may be those of a folder to ``include``.
 
     Raises:
         ConfigError: the baseline or a task is unknown, the baseline does not suit any of the tasks,
@@ -54,7 +55,7 @@ def run(
         CorpusError: the data of a task is missing.
     """
     baseline = baselines.find(name)
-    files = task_files.find(names)
+    files = task_files.find(names, include)
     held_out = held_out or baseline.looks_at == "reference"
     suited = [file for file in files if suits(baseline, file, held_out=held_out)]
     if not suited:
@@ -74,13 +75,16 @@ def run(
         metadata = {"held_out_reference": True} if held_out else {}
         results: list[Run] = []
         for file in suited:
-            models: list[Arguments] = [{"model": model_of(name)}]
+            model = {"model": model_of(name)}
+            models: list[Arguments] = [model | ({"include": str(include)} if include else {})]
             if baseline.looks_at == "training":
                 splits = [{"split": split} for split in file.sets.spec.splits] or [{}]
                 arms = [{"baseline_arm": arm} for arm in file.sets.spec.arms]
                 models = [{**models[0], **arm, **split} for arm in arms for split in splits]
             known = len(evaluator.written)
-            evaluator.evaluate(models, [file.name], place, metadata=metadata, limit=limit)
+            evaluator.evaluate(
+                models, [file.name], place, metadata=metadata, limit=limit, include=include
+            )
             for result in chain.from_iterable(map(runs.read, evaluator.written[known:])):
                 results.append(result)
                 on_result(result)
@@ -130,18 +134,24 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
     """`spor-baseline`: answers the requests of our tasks as a baseline does.
 
     ``model`` is ``baseline:NAME``. A baseline that uses a training set gets that of
-    ``baseline_arm``, of tasks with splits under ``split``.
+    ``baseline_arm``, of tasks with splits under ``split``. Tasks may be in the folder ``include``.
 
     Raises:
         ConfigError: the baseline is unknown.
     """
 
     def __init__(
-        self, model: str, baseline_arm: str | None = None, split: str | None = None, **_: object
+        self,
+        model: str,
+        baseline_arm: str | None = None,
+        split: str | None = None,
+        include: str | None = None,
+        **_: object,
     ) -> None:
         super().__init__()
         self._baseline = baselines.find(baseline_of(model) or model)
         self._arm = baseline_arm, split
+        self._include = include
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:  # noqa: ARG002, FBT001, FBT002 - lm-eval's
         """Return the baseline's output for each request."""
@@ -153,11 +163,13 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
         sample, side = prompts[request.idx]  # with its units in the order of the prompt
         match self._baseline.looks_at:
             case "demonstrations":
-                by_id = _arm(request.task_name)
+                by_id = _arm(self._include, request.task_name)
                 examples = [by_id[each["id"]] for each in doc["demonstrations"]]
                 return self._baseline.write(sample, twins(examples) if side else examples)
             case "training":
-                return self._baseline.write(sample, _training(request.task_name, *self._arm))
+                return self._baseline.write(
+                    sample, _training(self._include, request.task_name, *self._arm)
+                )
             case "reference":
                 return self._baseline.write(sample, doc[HELD_OUT[side]])
         return self._baseline.write(sample)
@@ -170,9 +182,11 @@ class BaselineLM(LM):  # type: ignore[misc]  # lm-eval has no types
 
 
 @cache
-def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping[str, Sample]:
+def _arm(
+    include: str | None, task: str, arm: str | None = None, split: str | None = None
+) -> Mapping[str, Sample]:
     """Return the samples of an arm by id; a task's own arm of demonstrations has precedence."""
-    (file,) = task_files.expand([task])
+    (file,) = task_files.expand([task], Path(include) if include else None)
     settings = {"fewshot_arm": arm, "split": split}
     planned = plan.resolve(plan.read({**file.metadata, **settings}))
     samples = planned.pair.arms[cast("str", planned.fewshot_arm)]
@@ -180,5 +194,5 @@ def _arm(task: str, arm: str | None = None, split: str | None = None) -> Mapping
 
 
 @cache
-def _training(task: str, arm: str | None, split: str | None) -> TextsByUnits:
-    return TextsByUnits(_arm(task, arm, split).values())
+def _training(include: str | None, task: str, arm: str | None, split: str | None) -> TextsByUnits:
+    return TextsByUnits(_arm(include, task, arm, split).values())

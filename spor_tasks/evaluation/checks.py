@@ -4,6 +4,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from json import JSONDecodeError
+from pathlib import Path
 from typing import Any
 
 from lm_eval.api.registry import model_registry
@@ -36,9 +37,10 @@ def check(settings: EvaluatorConfig, models: Sequence[Arguments]) -> None:
         what, known = f"{settings.model!r} is not a type of model", [*model_registry]
         raise ConfigError(what, where="model", remedy=advice(settings.model, known))
     names = task_names(settings)
-    _check_names(names, has_others=settings.include_path is not None)
-    tasks = task_files.expand(names)
-    if all(map(task_files.matching, ([name] for name in names))):  # others have their own metadata
+    include = Path(settings.include_path) if settings.include_path else None
+    _check_names(names, has_others=include is not None)
+    tasks = task_files.expand(names, include)
+    if all(task_files.matching([name], include) for name in names):  # others' metadata is their own
         plan.check_names(settings.metadata.keys() - settings.model_args.keys(), are_ours=True)
     if name := misspelt(settings.gen_kwargs, DECODING):
         what, remedy = f"there is no setting {name!r}", advice(name, DECODING)

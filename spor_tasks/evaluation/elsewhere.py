@@ -51,11 +51,18 @@ def record_of(file: Path) -> Path:
 
 
 def write(
-    file: Path, name: str, arm: str, settings: Mapping[str, object], *, overwrite: bool
+    file: Path,
+    name: str,
+    arm: str,
+    settings: Mapping[str, object],
+    *,
+    overwrite: bool,
+    include: Path | None = None,
 ) -> Pairs:
     """Write the pairs of an arm of a task as JSON Lines, and then their record beside them.
 
-    ``settings`` are those of an evaluation that decide them, such as ``prompt_style``.
+    ``settings`` are those of an evaluation that decide them, such as ``prompt_style``. The task may
+    be in the folder ``include``.
 
     Raises:
         ConfigError: the task has no such arm with texts, a setting is wrong, or a file exists and
@@ -69,7 +76,7 @@ def write(
             where=existing,
             remedy="Choose another file, or replace this one with --overwrite.",
         )
-    task, *more = task_files.find([name])
+    task, *more = task_files.find([name], include)
     if more:
         listed = ", ".join(each.name for each in (task, *more))
         raise ConfigError(f"{name} stands for several tasks", remedy=f"Name one of {listed}.")

@@ -167,6 +167,7 @@ class Evaluator:
         *,
         metadata: Arguments | None = None,
         log_samples: bool = True,
+        include: Path | None = None,
         **options: object,
     ) -> Results | None:
         if out:
@@ -184,7 +185,7 @@ class Evaluator:
                 model_args=dict(model_args),
                 tasks=list(tasks),
                 task_manager=task_files.manager(
-                    {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}
+                    {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}, include
                 ),
                 evaluation_tracker=tracker,
                 log_samples=log_samples,

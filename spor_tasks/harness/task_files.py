@@ -1,6 +1,7 @@
 """The task files: their content, the names of tasks and tags, and lm-eval's manager of them."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from fnmatch import fnmatch
 from functools import cache
 from operator import attrgetter
@@ -12,7 +13,7 @@ import yaml
 
 from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import ConfigError, advice
-from spor_tasks.core.files import LONGEST_NAME, FileContent, atomic_write
+from spor_tasks.core.files import LONGEST_NAME, FileContent, atomic_write, is_folder
 from spor_tasks.core.registry import registry
 from spor_tasks.core.removed import why_removed
 
@@ -38,6 +39,7 @@ class OwnCorpus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A corpus of one's own, and the settings that its sets are built with."""
 
     file: str
+    """Its path, or the name of a corpus of another package."""
     version: str
     """The digest of what is read of it."""
     seed: int | None = None
@@ -97,8 +99,6 @@ class TaskFile(NamedTuple):
     path: Path
     sets: TaskSets
     metadata: FileContent
-    template: Path
-    """The file that it includes first."""
     shots: int
     """The number of demonstrations, at most."""
     tags: tuple[str, ...]
@@ -107,69 +107,94 @@ class TaskFile(NamedTuple):
     @property
     def asks_likelihoods(self) -> bool:
         """True if it asks how likely given texts are."""
-        return bool(_template(self.template)["output_type"] == "loglikelihood")
+        return bool(_whole(self.path).get("output_type") == "loglikelihood")
 
 
-@cache  # files do not change during a run, and names are looked up often
-def files() -> tuple[TaskFile, ...]:
-    """Return the file of every task, sorted by name, without importing lm-eval."""
-    found = []
-    for path in FOLDER.rglob("*.yaml"):
-        content = _content(path)
-        included = content["include"]
-        file = TaskFile(
-            name=content["task"],
-            path=path,
-            sets=msgspec.convert(content["metadata"], TaskSets),
-            metadata=content["metadata"],
-            template=path.parent / (included if isinstance(included, str) else included[0]),
-            shots=content.get("num_fewshot", 0),
-            tags=tuple(content.get("tag", ())),
-        )
-        found.append(file)
+@cache  # shipped files do not change, and names are looked up often
+def _shipped() -> tuple[TaskFile, ...]:
+    found = (_task(path, _content(path)) for path in FOLDER.rglob("*.yaml"))
     return tuple(sorted(found, key=attrgetter("name")))
 
 
-@cache
-def names() -> tuple[str, ...]:
+def _task(path: Path, content: FileContent) -> TaskFile:
+    return TaskFile(
+        name=content["task"],
+        path=path,
+        sets=msgspec.convert(content["metadata"], TaskSets),
+        metadata=content["metadata"],
+        shots=content.get("num_fewshot", 0),
+        tags=(tags,) if isinstance(tags := content.get("tag", ()), str) else tuple(tags),
+    )
+
+
+def files(include: Path | None = None) -> tuple[TaskFile, ...]:
+    """Return the file of every task, sorted by name, without importing lm-eval.
+
+    Those in a folder to ``include`` come before shipped ones of the same names. Files of other
+    tasks there are skipped.
+
+    Raises:
+        ConfigError: there is no such folder, or a file in it is damaged.
+    """
+    if include is None:
+        return _shipped()
+    if not is_folder(include):
+        raise ConfigError("is not a folder of task files", where=include)
+    found = {file.name: file for file in _shipped()}
+    for path in include.rglob("*.yaml"):
+        try:
+            content = _whole(path)
+            with suppress(KeyError, msgspec.ValidationError):  # another package's task
+                found[content["task"]] = _task(path, content)
+        except (OSError, RecursionError, TypeError, ValueError, yaml.YAMLError) as error:
+            raise ConfigError(f"is not a task file: {error}", where=path) from error
+    return tuple(found[name] for name in sorted(found))
+
+
+def names(include: Path | None = None) -> tuple[str, ...]:
     """Return the names of all tasks and tags, sorted."""
-    return tuple(sorted({name for file in files() for name in (file.name, *file.tags)}))
+    return tuple(sorted({name for file in files(include) for name in (file.name, *file.tags)}))
 
 
-def matching(patterns: Iterable[str]) -> list[str]:
+def matching(patterns: Iterable[str], include: Path | None = None) -> list[str]:
     """Return the names of our tasks and tags that are among the names or match the patterns."""
     patterns = list(patterns)
-    return [name for name in names() if any(fnmatch(name, pattern) for pattern in patterns)]
+    known = names(include)
+    return [name for name in known if any(fnmatch(name, pattern) for pattern in patterns)]
 
 
-def expand(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
+def expand(patterns: Iterable[str], include: Path | None = None) -> tuple[TaskFile, ...]:
     """Return the files of our tasks with these names, which may be tags or patterns.
 
     Names of other tasks are skipped.
+
+    Raises:
+        ConfigError: as :func:`files`.
     """
-    matched = set(matching(patterns))
-    return tuple(file for file in files() if not matched.isdisjoint((file.name, *file.tags)))
+    matched = set(matching(patterns, include))
+    found = files(include)
+    return tuple(file for file in found if not matched.isdisjoint((file.name, *file.tags)))
 
 
-def find(patterns: Iterable[str]) -> tuple[TaskFile, ...]:
+def find(patterns: Iterable[str], include: Path | None = None) -> tuple[TaskFile, ...]:
     """Return the files as :func:`expand` does.
 
     Raises:
-        ConfigError: one of the names or patterns is not of our tasks.
+        ConfigError: one of the names or patterns is not of our tasks, or as :func:`files`.
     """
-    found = {pattern: expand([pattern]) for pattern in patterns}
-    for pattern, of_pattern in found.items():
-        if not of_pattern:
-            raise unknown(pattern)
-    return expand(found)
+    patterns = list(patterns)
+    for pattern in patterns:
+        if not expand([pattern], include):
+            raise unknown(pattern, include)
+    return expand(patterns, include)
 
 
-def unknown(name: str) -> ConfigError:
+def unknown(name: str, include: Path | None = None) -> ConfigError:
     """Return the error that no task has a name, or has it any more."""
     if why := why_removed(name):
         return ConfigError(f"{name} was {why}", where="tasks", remedy=LIST)
     what = f"{name!r} is not a task"
-    return ConfigError(what, where="tasks", remedy=advice(name, names(), LIST))
+    return ConfigError(what, where="tasks", remedy=advice(name, names(include), LIST))
 
 
 def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[FileContent, tuple[str, ...]]:
@@ -193,10 +218,17 @@ def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[FileContent,
 
 @cache
 def _template(file: Path) -> FileContent:
-    """Return the content of a template, with what it includes."""
+    return _whole(file)
+
+
+def _whole(file: Path) -> FileContent:
+    """Return the content of a file, with what it includes."""
     content = _content(file)
-    included = content.get("include")
-    return (_template(file.parent / included) if included else {}) | content
+    included = content.get("include", [])
+    whole: FileContent = {}
+    for name in [included] if isinstance(included, str) else included:
+        whole |= _template(file.parent / name)
+    return whole | content
 
 
 # In C and five times as fast where PyYAML was built with libyaml.
@@ -204,12 +236,12 @@ class _TaskLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
     """Reads a file without importing the functions that it names."""
 
 
-_TaskLoader.add_constructor("!function", lambda *_: None)
+_TaskLoader.add_multi_constructor("!", lambda *_: None)
 
 
 def _content(file: Path) -> FileContent:
-    content: FileContent = yaml.load(file.read_bytes(), _TaskLoader)  # noqa: S506 - a SafeLoader
-    return content
+    content = yaml.load(file.read_bytes(), _TaskLoader)  # noqa: S506 - a SafeLoader
+    return content if isinstance(content, dict) else {}
 
 
 def write_all(folder: Path, files: Mapping[str, str]) -> None:
@@ -226,10 +258,13 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
             path.unlink()
 
 
-def manager(model_args: FileContent | None = None, **metadata: object) -> "TaskManager":
+def manager(
+    model_args: FileContent | None = None, include: Path | None = None, **metadata: object
+) -> "TaskManager":
     """Return a task manager of only our tasks, a hundred times faster than one of all tasks.
 
-    It has one folder: of several, lm-eval keeps for each tag only the tasks of the last.
+    It has the folder of shipped tasks, and one to ``include``. Of a tag that is in several, lm-eval
+    keeps only the tasks of the last.
 
     For ``simple_evaluate(model, model_args, tasks, task_manager=manager(model_args))``: the tasks
     need the model's arguments to find its adapter and its style of prompt. For `spor-hf` they also
@@ -238,7 +273,7 @@ def manager(model_args: FileContent | None = None, **metadata: object) -> "TaskM
     from lm_eval.tasks import TaskManager  # takes a second
 
     return TaskManager(
-        include_path=FOLDER,
+        include_path=[FOLDER, include] if include else FOLDER,
         include_defaults=False,
         metadata={**(model_args or {}), **metadata},
     )

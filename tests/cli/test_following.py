@@ -70,6 +70,10 @@ CHAINS = (
         f"data pairs {MINI} --arm atom --out atom.jsonl",
         ["pairs 1", "following 1", "evaluate 1"],
     ),
+    (
+        "data pairs spor_order_invariance_own_main --arm match --include_path made --out own.pairs",
+        ["pairs 1", "following 1", "evaluate 1"],
+    ),
     ("data fetch --corpus totto --from copy --to fetched", ["fetch 1", "tasks 5"]),
     (DUMMY.replace("--log_samples", ""), ["evaluate 2", "evaluate 1"]),
     (f"{DUMMY} --output_path results/mine.json", ["evaluate 1", "report 1"]),
@@ -81,6 +85,15 @@ CHAINS = (
         ["following 1", "evaluate 1"],
     ),
     (f"{TRAIN} method=full model.revision=main output=a,b", ["following 1", "evaluate 1"]),
+    (
+        f"{TRAIN} data.corpus=own.jsonl data.aspect=order_invariance data.arm=match output=mine",
+        ["following 1", "evaluate 1"],
+    ),
+    ("tasks show spor_own --include_path made", ["tasks 4", "tasks 5", "evaluate 1"]),
+    (
+        "baseline copy-input spor_order_invariance_own_main --include_path made",
+        ["baseline 2", "baseline 1", "report 1"],
+    ),
     (f"{TRAIN} model.quantization=nf4 output=four", ["following 1", "evaluate 1"]),
     (
         f"{CLASSIFY} --corpus yelp --data cls.jsonl --out few --aspect tense",
@@ -155,6 +168,9 @@ def prepare(command, monkeypatch):
         Path("own.jsonl"), *({**row, "split": parts[n % 2]} for n, row in enumerate(rows[:80]))
     )
     write_rows(Path("rows.jsonl"), *rows[:3])
+    if "data.corpus=own" in command or "made" in command:
+        made = ["tasks", "make", "own.jsonl", "--aspect", "order_invariance", "--out", "made"]
+        assert commands.run(["--quiet", *made]) == 0
     if "whole" in command:
         for arm, folder in product(("invisible", "visible"), ("whole", "other")):
             write_whole(Path(folder), "12"[arm == "visible"], arm=arm)
@@ -228,6 +244,7 @@ def filled(checkpoint, lora, tmp_path):
         "ADAPTER": str(shutil.copytree(lora("llama"), tmp_path / "adapter")),
         "SEED": "0",
         "CORPUS": "own.jsonl",
+        "TASKS": "made",
         "FILE": "texts.jsonl",
         "OTHER": "rows.jsonl",
         "OWNER/NAME": "me/runs",
@@ -241,6 +258,7 @@ def filled(checkpoint, lora, tmp_path):
 def test_each_command_that_is_printed_works(command, chain, printed, filled, request):
     monkeypatch, capsys = map(request.getfixturevalue, ("monkeypatch", "capsys"))
     prepare(command, monkeypatch)
+    printed.clear()
     if command == "tasks register":
         folder = Path("tasks/spor").resolve()
         monkeypatch.setattr(stubs, "folder", lambda: folder)

@@ -22,6 +22,7 @@ TOWN = Sample("1", "mini", (Triple("Ebb", "sea", "Cold_Sound"),), ("By the sea."
 INN = Sample(
     "2", "e2e", (AttributeValue("food", "Basque"),), ("Basque food.",), context={"name": "The Gull"}
 )
+MINI_TASK = "spor_systematicity_mini"
 MINI = sorted(path.stem.removeprefix("prompts_") for path in DATA.glob("prompts_spor_*.txt"))
 """The tasks over the embedded corpus whose first ten prompts are in a file."""
 
@@ -45,6 +46,36 @@ def prompts(name, number=10):
 )
 def test_tags_and_patterns_are_expanded(patterns, expected):
     assert [file.name for file in task_files.expand(patterns)] == expected
+
+
+def test_a_folder_of_one_s_own_has_tasks_beside_the_shipped_ones(tmp_path):
+    (shipped,) = task_files.find([MINI_TASK])
+    mine, group = tmp_path / "mine", tmp_path / "group.yaml"
+    mine.mkdir()
+    (mine / "mine.yaml").write_text(
+        f"include: {shipped.path}\ntask: mine\ntag: {MINI_TASK}_mine\nfilter: !function a.b\n"
+    )
+    (mine / "again.yaml").write_text(f"include: {shipped.path}\nnum_fewshot: 2\n")
+    group.write_text("group: all\ntask: [mine, hellaswag]\nmetadata: {version: 1.0}\n")
+    (tmp_path / "list.yaml").write_text("- 1\n")
+    names = [file.name for file in task_files.find([f"{MINI_TASK}*", "mine"], tmp_path)]
+    assert names == [
+        "mine",
+        MINI_TASK,
+        *(f"{MINI_TASK}_icl_{arm}" for arm in ("atom", "combination")),
+    ]
+    (file,) = task_files.find([f"{MINI_TASK}_mine"], tmp_path)
+    assert (file.name, file.sets, file.tags) == ("mine", shipped.sets, (f"{MINI_TASK}_mine",))
+    assert not file.asks_likelihoods
+    assert [file.shots for file in task_files.find([MINI_TASK], tmp_path)] == [2]
+    assert len(task_files.names(tmp_path)) == len(task_files.names()) + 2
+    with pytest.raises(ConfigError, match="'mines' is not a task") as caught:
+        task_files.find(["mines"], tmp_path)
+    assert "The nearest names are mine, " in str(caught.value.remedy)
+    group.write_text("include: group.yaml")
+    for place, why in ((tmp_path, "is not a task file"), (tmp_path / "none", "is not a folder")):
+        with pytest.raises(ConfigError, match=why):
+            task_files.files(place)
 
 
 def test_beams_are_those_of_the_paper():

@@ -44,7 +44,7 @@ def test_an_adapter_is_trained_on_a_corpus_of_one_s_own_by_one_command(configure
     assert main(["train", str(file), *overrides]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{config.output}: loss 5.")
-    assert out.endswith(" pairs/s\n")
+    assert out.endswith(f"\n`spor tasks make {lighthouses} --out TASKS` writes its tasks\n")
     found = adapter_in(config.output)
     assert found.arm == "combination"
     pair = answer(Request(corpus=str(lighthouses), aspect="systematicity")).pair

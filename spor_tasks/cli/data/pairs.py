@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from spor_tasks.cli.arguments import add_include_path
 from spor_tasks.cli.following import then
 from spor_tasks.core.visible import visible
 
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overwrite", action="store_true", help="replace existing pairs and their record"
     )
+    add_include_path(parser)
     parser.set_defaults(run=run)
 
 
@@ -40,6 +42,7 @@ def run(options: argparse.Namespace) -> None:
         options.arm,
         {key: value for key, value in settings.items() if value is not None},
         overwrite=options.overwrite,
+        include=options.include_path,
     )
     print(visible(f"{options.out}: {written.adapter.pairs:,} pairs of {options.arm}"))
     print(visible(f"{elsewhere.record_of(options.out)}: the record of an adapter of them"))

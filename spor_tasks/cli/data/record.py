@@ -48,4 +48,6 @@ def run(options: argparse.Namespace) -> None:
     print(visible(f"{options.folder}: trained elsewhere on {adapter.arm} of {found.task}"))
     if options.recipe is None:
         print("Its recipe is unknown, so reports compare it with no other adapter; see --recipe.")
-    evaluate_next(elsewhere.arguments_of(options.folder, adapter), found.task, "runs")
+    is_own = adapter.sets is not None and adapter.sets.corpus_sha256 is not None
+    more = ("--include_path", "TASKS") if is_own else ()
+    evaluate_next(elsewhere.arguments_of(options.folder, adapter), found.task, "runs", *more)
