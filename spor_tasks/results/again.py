@@ -64,8 +64,14 @@ class Options(NamedTuple):
         return shlex.join([*words, "--output_path", "runs", "--log_samples"])
 
 
-def training(adapter: Adapter | None, arm: str) -> str:
-    """Return the command that trains on an arm as an adapter was: its base, its sets, its seed."""
+def training(adapter: Adapter | None, arm: str, task: str) -> str:
+    """Return the command that trains on an arm as an adapter was: its base, its sets, its seed.
+
+    Where another program trained that, the command writes the pairs of the arm.
+    """
+    if adapter and adapter.is_from_elsewhere:
+        pairs = ["spor", "data", "pairs", task, "--arm", arm, "--out", f"{arm}.jsonl"]
+        return shlex.join(pairs)
     words = ["spor", "train", "CONFIG", f"data.arm={arm}"]
     if adapter and adapter.sets and adapter.base_model:
         named = {name: getattr(adapter.sets, name) for name in _SETS}

@@ -326,7 +326,7 @@ def _rows(
     shown = dict[str, str]()  # the task of each arm that has no result at all, and may be shown
     for arm in spec.arms:  # what would give a result of it, tuned on or shown as the first is
         if first.adapter or not spec.sets.in_context:
-            commands[arm] = training(first.adapter, arm)
+            commands[arm] = training(first.adapter, arm, spec.task)
             continue
         task = spec.task_name(arm)
         if asked.shown_arm:
@@ -412,6 +412,8 @@ def notes_of(results: Sequence[Run], metric: str, logged: AllLogged) -> Iterator
     """Yield what a reader must know about the results of a cell."""
     for result in results:
         yield from result.log.notes
+        if result.adapter and result.adapter.is_from_elsewhere:
+            yield "trained elsewhere: only the adapter's record says on what"
     for package in sorted({name for result in results for name in result.log.versions}):
         versions = sorted({result.log.versions.get(package, "none") for result in results})
         if len(versions) > 1:

@@ -5,13 +5,17 @@ import shutil
 
 import pytest
 
+from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.folders import MANIFEST, read_manifest, write_manifest
 from spor_tasks.evaluation import elsewhere
 from spor_tasks.harness import plan, task_files
 from spor_tasks.prompts.styles import prompt
+from spor_tasks.report.document import plain_text
 from spor_tasks.results import runs
+from spor_tasks.results.facts import ELSEWHERE
 from tests.support.checkpoints import *  # noqa: F403 - pytest takes fixtures from here
+from tests.support.result_files import edited, write_result
 
 TASK = "spor_systematicity_mini"
 
@@ -96,6 +100,20 @@ def test_an_unknown_recipe_equals_no_other_and_a_named_one_its_like(
     assert settings(adapter)["recipe"].startswith("unknown")
     assert settings(adapter, "mine")["recipe"] == settings(other, "mine")["recipe"]
     assert settings(adapter)["trained"] == "elsewhere"
+
+
+@pytest.mark.parametrize(("recipes", "rows"), [(("mine", "mine"), 1), (("mine", "other"), 2)])
+def test_a_report_has_a_row_for_each_recipe_and_says_so(recipes, rows, tmp_path):
+    for number, (arm, recipe) in enumerate(zip(("atom", "combination"), recipes, strict=True)):
+        file = write_result(tmp_path / f"results_{number}.json", arm=arm)
+        with edited(file) as content:
+            facts = content["configs"][TASK]["metadata"]["spor"]["adapter"]
+            facts["settings"] = {**ELSEWHERE, "recipe": recipe}
+    text = plain_text(report.write([tmp_path]))
+    names = [line for line in text.splitlines() if line.startswith("base")]
+    assert len(names) == rows
+    assert "trained elsewhere: only the adapter's record says on what" in text
+    assert ("spor data pairs" in text) == (rows == 2)
 
 
 def changed(file):

@@ -5,10 +5,11 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
+from spor_tasks import cli
 from spor_tasks.cli.evaluate import _parse
 from spor_tasks.results import runs
 from spor_tasks.results.again import training
-from spor_tasks.results.facts import TrainedOn
+from spor_tasks.results.facts import ELSEWHERE, TrainedOn
 from tests.support.invented_runs import EVIL_MODEL
 from tests.support.result_files import edited, write_result
 
@@ -72,11 +73,19 @@ def test_the_model_as_it_is_has_no_adapter_and_no_device_that_nobody_asked_for(t
 
 def test_a_training_repeats_the_base_the_sets_and_the_seed(tmp_path):
     run = read(tmp_path, seed=3, model="a base")
-    assert training(run.adapter, "combination") == "spor train CONFIG data.arm=combination"
+    assert training(run.adapter, "combination", TASK) == "spor train CONFIG data.arm=combination"
     sets = TrainedOn(aspect="systematicity", corpus="mini", protocol="strict")
     known = replace(run.adapter, sets=sets)
-    assert shlex.split(training(known, "combination")) == [
+    assert shlex.split(training(known, "combination", TASK)) == [
         *("spor", "train", "CONFIG", "data.arm=combination", "model.path=a base"),
         *("data.aspect=systematicity", "data.corpus=mini", "data.protocol=strict"),
         "optimization.seed=3",
     ]
+
+
+def test_pairs_are_what_another_trainer_needs(tmp_path):
+    known = replace(read(tmp_path).adapter, settings={**ELSEWHERE, "recipe": "mine"})
+    words = shlex.split(training(known, "combination", TASK))
+    assert words[:3] == ["spor", "data", "pairs"]
+    options = cli.parser().parse_args(words[1:])
+    assert (options.task, options.arm) == (TASK, "combination")
