@@ -177,7 +177,7 @@ def _check_abilities(
         (
             settings.use_cache and not abilities.continues,
             "continues nothing from use_cache",
-            "Leave it out: `spor-hf` looks up other requests than it keeps.",
+            "Leave it out: the same command goes on after an interrupt anyway.",
         ),
     )
     for is_refused, fault, remedy in refusals:

@@ -68,15 +68,16 @@ class Run(NamedTuple):
         tasks: Sequence[str],
         settings: JsonObject,
     ) -> "Run | None":
-        """Return the run of a loaded model; None if its files are not known."""
+        """Return the run of a loaded model; None, with a line, if its files are not known."""
         of_kind, checkpoint = backends.backend(kind), Checkpoint.read(arguments)
-        is_here = of_kind.adapter is not None
-        try:
+        has_files = bool(arguments.get("pretrained")) and "base_url" not in arguments
+        is_here = of_kind.adapter is not None or has_files
+        files: Sequence[object] = ()
+        with suppress(ConfigError, OSError, TypeError):
             json.dumps({**arguments})  # a model that is given as an object has no name
-            if is_here and checkpoint.base() is None:
-                return None
-            files = checkpoint.files(with_tokenizer=True) if is_here else None
-        except (ConfigError, OSError, TypeError):
+            files = checkpoint.files(with_tokenizer=True) if is_here and checkpoint.base() else ()
+        if is_here and not files:
+            _log.info("outputs are not kept while they come: the files of the model are not known")
             return None
         known: FileContent = {
             **{name: settings.get(name) for name in (*_OPTIONS, "batch_size", "max_batch_size")},
@@ -115,7 +116,7 @@ def keeping(model: LM, run: Run | None, folder: Path) -> Iterator[Callable[[], N
     for name in (asking, "loglikelihood"):
         method = "generate_until" if name == asking else name
         setattr(model, name, partial(kept.answer, method, getattr(model, name)))
-    for name in filter(partial(hasattr, model), _BATCHES if run.is_here else ()):
+    for name in kept.batches:
         setattr(model, name, partial(kept.after_batch, getattr(model, name)))
     model.set_cache_hook(kept)
     try:
@@ -143,6 +144,7 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
         super().__init__(None)
         self._model, self._run, self._folder = model, run, folder
         self._next = model.cache_hook
+        self.batches = [name for name in _BATCHES if run.is_here and hasattr(model, name)]
         self._method = ""  # whose outputs are taken now
         self._file: _Lines | None = None  # of that method; None if it cannot be written
         self._batch: list[tuple[str, object]] = []  # keys and outputs
@@ -193,9 +195,14 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
                 self._file = _Lines(path, header)
                 self._paths.append(path)
                 if rows := self._file.rows():
-                    of = "" if self._run.is_here else ", by the same address, name and settings"
-                    text = "%d outputs are of a run that was cut short%s: %s"
-                    _log.warning(text, len(rows), of, visible(path))
+                    _log.warning(
+                        "%d outputs are of a run that was cut short%s: %s",
+                        len(rows),
+                        ""
+                        if self._run.is_here
+                        else "; if the server has another model now, stop and delete them",
+                        visible(path),
+                    )
                 else:
                     self._compare(header)
             except (ConfigError, OSError) as error:
@@ -234,7 +241,7 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
         is_drawn = settings.get("do_sample") or settings.get("temperature")
         if not is_drawn or hasattr(req[0], "seed"):
             self._batch.append((_key(*req), res))
-            if not self._run.is_here:
+            if not self.batches:
                 self._append()
 
     def after_batch(self, call: Callable[..., object], *args: object, **kwargs: object) -> object:
@@ -307,7 +314,7 @@ def _whole_lines(file: Path) -> list[tuple[Any, int]]:
     found = []
     with suppress(OSError), open_file(file) as lines:
         for line in lines:
-            if not line.endswith(b"\n") or line[:8] != b"%08x" % zlib.crc32(line[9:-1]):
+            if not line.endswith(b"\n") or line[:9] != b"%08x " % zlib.crc32(line[9:-1]):
                 break
             found.append((json.loads(line[9:]), len(line)))
     return found

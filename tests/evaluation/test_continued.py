@@ -131,7 +131,8 @@ def test_the_same_batches_stand_side_by_side(checkpoint, tmp_path, interrupt, mo
         ({"batch_size": 2}, "batch_size"),
         ({"dtype": "bfloat16"}, "dtype"),
         ({"kind": "hf"}, "model type"),
-        ({"weights": True}, "files of the model"),
+        ({"weights": "model"}, "files of the model"),
+        ({"weights": "tokenizer"}, "files of the model"),
     ],
 )
 def test_a_changed_setting_starts_anew_and_says_so(
@@ -139,16 +140,21 @@ def test_a_changed_setting_starts_anew_and_says_so(
 ):
     base = tmp_path / "base"
     shutil.copytree(checkpoint(), base)
-    interrupt(2, "spor-hf", {"pretrained": str(base)}, [MINI], tmp_path / "out", **FEW)
+    arguments = {"pretrained": str(base), "tokenizer": str(tmp_path / "tokenizer")}
+    shutil.copytree(checkpoint(), tmp_path / "tokenizer")
+    interrupt(2, "spor-hf", arguments, [MINI], tmp_path / "out", **FEW)
     (former,) = kept_in(tmp_path / "out")
-    if change.pop("weights", False):
+    changed = change.pop("weights", None)
+    if changed == "model":
         for file in base.glob("*.safetensors"):
             shutil.copyfile(checkpoint("llama", 1) / file.name, file)
+    elif changed:
+        (tmp_path / "tokenizer" / "tokenizer.json").touch()
     evaluator = Evaluator(
         change.pop("kind", "spor-hf"), batch_size=change.pop("batch_size", 3), device="cpu"
     )
-    dtype = {"dtype": change.pop("dtype")} if "dtype" in change else {}
-    arguments = {"pretrained": str(base), **dtype}
+    if "dtype" in change:
+        arguments["dtype"] = change.pop("dtype")
     evaluator.evaluate([arguments], [MINI], tmp_path / "out", **{**FEW, **change})
     (said,) = (text for text in caplog.messages if "differs in" in text)
     assert f"differs in {named}, so this one starts anew; 6 outputs stay in {former}" in said
@@ -271,7 +277,7 @@ def test_a_server_is_asked_only_for_the_rest(concurrent, path, tmp_path, caplog)
         asked(tmp_path / "cut")
         assert len(server.requests) <= 12 - 4
         asked(tmp_path / "whole")
-    assert "run that was cut short, by the same address, name and settings: " in caplog.text
+    assert "run that was cut short; if the server has another model now, stop" in caplog.text
     assert written(tmp_path / "cut") == written(tmp_path / "whole")
 
 
@@ -300,3 +306,49 @@ def test_a_killed_evaluation_goes_on(*, number, checkpoint, tmp_path, monkeypatc
     assert "outputs are of a run that was cut short" in caplog.text
     assert written(tmp_path / "cut") == written(tmp_path / "whole")
     assert not (tmp_path / "cut" / ".unfinished").exists()
+
+
+BATCHES = [[["key", "A text."], ["other", "Zwölf — \ud800"]], [["key", [-1.5, True]]]]
+
+
+@pytest.fixture
+def lines(tmp_path):
+    """Return a file of two batches."""
+    path = tmp_path / "kept.jsonl"
+    file = continued._Lines(path, {"rank": 0})
+    assert file.rows() == []
+    for batch in BATCHES:
+        file.append(batch)
+    return path
+
+
+def read(path):
+    return continued._Lines(path, {"rank": 0}).rows()
+
+
+def test_a_file_cut_anywhere_has_its_whole_batches_and_goes_on(lines):
+    content = lines.read_bytes()
+    header, first, _ = content.splitlines(keepends=True)
+    for length in range(len(content) + 1):
+        lines.write_bytes(content[:length])
+        whole = [] if length < len(header + first) else BATCHES[0]
+        assert read(lines) == (whole if length < len(content) else [*whole, *BATCHES[1]])
+        file = continued._Lines(lines, {"rank": 0})
+        kept = file.rows()
+        file.append([["more", "Text"]])
+        assert read(lines) == [*kept, ["more", "Text"]]
+
+
+def test_no_changed_byte_changes_what_is_read(lines):
+    content = lines.read_bytes()
+    known = [row for batch in BATCHES for row in batch]
+    for place in range(len(content)):
+        lines.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        rows = read(lines)
+        assert rows == known[: len(rows)]
+        assert len(rows) < len(known)
+
+
+def test_the_file_of_another_header_is_not_read(lines):
+    assert continued._Lines(lines, {"rank": 1}).rows() == []
+    assert read(lines) == []
