@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from spor_tasks.core.errors import ConfigError, MissingError, SporError
 from spor_tasks.core.visible import visible
+from spor_tasks.core.words import joined
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -476,16 +477,16 @@ def _scored(found: "Result", named: Mapping[str, str]) -> Scored:
             "score": each.score,
             "a": values[each.baseline, each.score],
             "b": values[each.system, each.score],
-            "difference": test.value if test else None,
-            "low": test.interval.low if test and test.interval else None,
-            "high": test.interval.high if test and test.interval else None,
+            "difference": test.value,
+            "low": test.interval.low if test.interval else None,
+            "high": test.interval.high if test.interval else None,
             "p": each.holm,
-            "n": test.n if test else 0,
-            "reason": "; ".join(test.notes) if test else "no sample has a value of both",
+            "n": test.n,
+            "reason": joined("; ", test.reason, *test.notes) or None,
             "first": named.get(each.baseline, each.baseline),
             "second": named.get(each.system, each.system),
-            "p_alone": test.p if test else None,
-            "clusters": test.clusters if test else 0,
+            "p_alone": test.p,
+            "clusters": test.clusters,
         }
         for each in found.comparisons
         for test in [each.estimate]

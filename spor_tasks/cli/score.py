@@ -246,6 +246,7 @@ _OF_SEVERAL = {"system", "difference", "its interval", "p", "Holm's p"}
 def _table(result: "Result", *, intervals: bool) -> str:
     """Return the scores of each system, and how far each is from the baseline's."""
     from spor_tasks.report.grid import p_text
+    from spor_tasks.results.stats import Estimate
 
     def interval(ends: Sequence[float] | None, form: str) -> str:
         return " to ".join(format(end, form) for end in ends or ())
@@ -258,8 +259,8 @@ def _table(result: "Result", *, intervals: bool) -> str:
     for name in dict.fromkeys(name for name, _ in scores):
         for system in (each.name for each in result.systems if (name, each.name) in scores):
             score, found = scores[name, system], compared.get((name, system))
-            difference = found.estimate if found else None
-            ends = difference.interval if difference else None
+            estimate = found.estimate if found else Estimate(0)
+            ends = estimate.interval
             rows.append(
                 {
                     "score  ": f"{name}  ",
@@ -268,10 +269,9 @@ def _table(result: "Result", *, intervals: bool) -> str:
                     "n": f"{score.n:,}",
                     "unscored": f"{score.unscored:,}",
                     "95 % interval": interval(score.interval, ".4f"),
-                    "difference": f"{difference.value if difference else math.nan:+.4f}"
-                    * bool(found),
+                    "difference": f"{estimate.value:+.4f}" if found else "",
                     "its interval": interval((ends.low, ends.high) if ends else (), "+.4f"),
-                    "p": p_text(difference.p) if difference else "",
+                    "p": p_text(estimate.p),
                     "Holm's p": p_text(found.holm) if found else "",
                 }
             )
@@ -282,6 +282,8 @@ def _table(result: "Result", *, intervals: bool) -> str:
 
 def _print(result: "Result", *, intervals: bool) -> None:
     """Print the table, and what it rests on."""
+    from spor_tasks.results.pairs import EXACT
+
     print(_table(result, intervals=intervals))
     if result.comparisons:
         baseline = result.comparisons[0].baseline
@@ -291,14 +293,17 @@ def _print(result: "Result", *, intervals: bool) -> None:
             f"p is adjusted for all {tests:,} tests of this table."
         )
     if intervals or result.comparisons:
+        exact = {each.score: None for each in result.comparisons if each.test == EXACT}
+        alone = f" Those of {', '.join(exact)} are exact (McNemar)." if exact else ""
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "
-            f"{result.samples:,} samples in {result.clusters:,} clusters."
+            f"{result.samples:,} samples in {result.clusters:,} clusters.{alone}"
         )
     noted: dict[str, dict[str, None]] = defaultdict(dict)
     for each in result.comparisons:
-        for note in each.estimate.notes if each.estimate else ():
-            noted[note][each.score] = None
+        for note in (each.estimate.reason, *each.estimate.notes):
+            if note:
+                noted[note][each.score] = None
     for note, names in noted.items():
         print(f"{note.capitalize()} ({', '.join(names)}).")
     if result.left_out:
@@ -328,20 +333,15 @@ def _row(result: "Result") -> dict[str, Any]:
     ]
     row["comparisons"] = []
     for each in result.comparisons:
-        found = each.estimate
-        interval = found.interval if found else None
+        found, ends = each.estimate, each.estimate.interval
         row["comparisons"].append(
             {
-                "score": each.score,
-                "system": each.system,
-                "baseline": each.baseline,
-                "difference": found.value if found else None,
-                "interval": interval and [interval.low, interval.high],
-                "p_randomization": found.p if found else None,
+                **{name: getattr(each, name) for name in ("score", "system", "baseline", "test")},
+                "difference": None if math.isnan(found.value) else found.value,
+                "interval": ends and [ends.low, ends.high],
+                "p": found.p,
                 "p_holm": each.holm,
-                "n": found.n if found else 0,
-                "clusters": found.clusters if found else 0,
-                "notes": list(found.notes) if found else [],
+                **{name: getattr(found, name) for name in ("n", "clusters", "reason", "notes")},
             }
         )
     return row | {name: getattr(result, name) for name in ("left_out", "warnings")}

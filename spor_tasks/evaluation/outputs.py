@@ -20,9 +20,12 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from spor_tasks.core.codec import from_row, to_row
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import (
+    LIST_BYTES,
     JsonObject,
     begins_list,
     begins_rows,
@@ -66,6 +69,8 @@ def _read(
         lines = [*read_lines(file)]
         are_rows = begins_rows(lines)
         rows = (parse_rows if are_rows else _texts)(lines, name_of(file))
+        if texts := _list_of_texts(lines):
+            rows = ((f"{name_of(file)}, text {n}", {"output": t}) for n, t in enumerate(texts, 1))
         begin = [*islice(rows, 1)]
         first = begin[0][1] if begin else {}
         rows = chain(begin, rows)
@@ -119,7 +124,7 @@ def _in_order(
     if len(rows) != count * len(placed):
         needs = f"{count} lines for each of them" if count > 1 else "a line for each of them"
         raise CorpusError(
-            f"the file has {len(rows):,} lines, and {subject.name} has {len(placed):,} samples",
+            f"there are {len(rows):,} outputs, and {subject.name} has {len(placed):,} samples",
             where=rows[count * len(placed)][0] if len(rows) > count * len(placed) else end,
             remedy=f"Write {needs}, in their order. An empty line is an empty output.",
         )
@@ -133,7 +138,10 @@ def _in_order(
             fields = {name: row["output"] for name, (_, row) in zip(names, of_sample, strict=True)}
         name = sample.about("name") or sample.id
         about = {str(fields[key]) for key in ("id", "example_id") if key in fields}
-        if not about <= {name, sample.id} or fields.keys() & {"data", "doc"}:
+        if not about <= {name, sample.id, str(number), str(number + 1)} or fields.keys() & {
+            "data",
+            "doc",
+        }:
             raise CorpusError(
                 f"has a sample of its own, or is not about {name}",
                 where=place,
@@ -150,6 +158,16 @@ def _texts(lines: Iterable[bytes], where: str) -> PlacedRows:
         except UnicodeDecodeError as error:
             raise CorpusError(f"is not UTF-8: {error}", where=f"{where}:{number}") from error
         yield f"{where}:{number}", {"output": text}
+
+
+def _list_of_texts(lines: Sequence[bytes]) -> Sequence[str]:
+    """Return the texts of a file that is a JSON list of nothing else; empty for any other file."""
+    if not lines or lines[0].lstrip()[:1] != b"[" or sum(map(len, lines)) > LIST_BYTES:
+        return ()
+    try:
+        return msgspec.json.decode(b"".join(lines), type=list[str])
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ()
 
 
 class ScoredRow(NamedTuple):

@@ -37,7 +37,6 @@ from spor_tasks.results.stats import (
     clusters_of,
     common,
     count_of,
-    difference,
     estimate,
     resampled_scores,
 )
@@ -102,9 +101,10 @@ class Difference:
     score: str
     system: str
     baseline: str
-    estimate: Estimate | None
-    """None where there are no such samples, or the score cannot be resampled."""
-    holm: float | None
+    estimate: Estimate
+    test: str
+    """The test that its p is of, empty if there is none."""
+    holm: float | None = None
     """Its p, adjusted for all differences being looked at (Holm, 1979)."""
 
 
@@ -329,19 +329,21 @@ def _differences(
     systems: Iterable[System], baseline: System, clusters: Clusters
 ) -> Iterator[Difference]:
     """Yield what each score of each system is above the baseline's, with a paired test."""
-    found: list[tuple[str, System, Estimate | None]] = []
+    from spor_tasks.results.pairs import against_first  # slow to import
+
+    found: list[Difference] = []
     for system in systems:
         for name in (name for name in system.judged if name in baseline.judged):
-            mine, other = system.judged[name], baseline.judged[name]
-            both = mine.named & other.named
-            columns = [each.column.take(both[each.named]) for each in (mine, other)]
-            scale = mine.info.low, mine.info.high
-            test = difference(columns[0], columns[1], clusters[both], scale)
-            found.append((name, system, test))
-    adjusted = iter(holm([each.p for *_, each in found if each and each.p is not None]))
-    for name, system, each in found:
-        p = next(adjusted) if each and each.p is not None else None
-        yield Difference(name, system.name, baseline.name, each, p)
+            pair = baseline.judged[name], system.judged[name]
+            both = pair[0].named & pair[1].named
+            columns = [each.column.take(both[each.named]) for each in pair]
+            scale = pair[0].info.low, pair[0].info.high
+            tested = against_first(columns, clusters[both], scale)
+            (estimate,) = tested.differences
+            found.append(Difference(name, system.name, baseline.name, estimate, tested.test))
+    adjusted = iter(holm([each.estimate.p for each in found if each.estimate.p is not None]))
+    for each in found:
+        yield replace(each, holm=None if each.estimate.p is None else next(adjusted))
 
 
 def _intervals(

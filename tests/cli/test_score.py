@@ -84,7 +84,7 @@ def test_several_systems_stand_in_one_table_with_paired_tests(tmp_path, spor):
         values = {s["system"]: s["value"] for s in found["scores"] if s["name"] == score}
         assert each["difference"] == values[file] - values[str(files[0])]
         assert each["baseline"] == str(files[0])
-    ordered = sorted(each["p_randomization"] for each in tests.values())
+    ordered = sorted(each["p"] for each in tests.values())
     assert min(each["p_holm"] for each in tests.values()) == pytest.approx(4 * ordered[0])
 
 
@@ -125,9 +125,14 @@ def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_cluste
             assert 0 <= low <= score["value"] <= high <= 100
             assert low < high
         (found,) = printed["comparisons"]
-        assert found["p_randomization"] > 0.2
-        assert found["interval"] is None  # three clusters exclude no difference
-        assert f"{found['notes'][0].capitalize()} (coverage)." in spor(command)
+        assert found["p"] > 0.2
+        if found["test"] == "randomization":  # three clusters exclude no difference
+            assert found["interval"] is None
+            assert f"{found['notes'][0].capitalize()} (coverage)." in spor(command)
+        else:
+            low, high = found["interval"]
+            assert low < 0 <= high
+            assert "Those of coverage are exact (McNemar)." in spor(command)
 
 
 def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
@@ -141,6 +146,7 @@ def test_json_has_signatures_and_null_without_a_value(tmp_path, spor):
     assert result["samples_sha256"][:16] in scores["cwio"]["signature"]
     found = {each["score"]: each for each in result["comparisons"]}
     assert found["cwio_located"]["difference"] is found["cwio_located"]["p_holm"] is None
+    assert found["cwio_located"]["reason"]
     assert (found["cwio"]["n"], found["cwio"]["baseline"]) == (1, f"{file} (2)")
 
 

@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
+import sacrebleu
 
 from spor_tasks import cli
 from spor_tasks.core.digests import digest
@@ -175,7 +176,7 @@ def test_a_score_of_some_outputs_is_compared_where_both_systems_have_it(write):
         files = write(*ours, name="ours"), write(*theirs, name="theirs")
         found = score(files[0], "sp_acc", "logicnlg", baseline=files[1]).comparisons
         assert found["sp_acc"].n == 2
-        assert (found["sp_acc_found"].n if found["sp_acc_found"] else 0) == both
+        assert found["sp_acc_found"].n == both
 
 
 @pytest.mark.parametrize(
@@ -357,7 +358,7 @@ def test_the_published_check_holds(totto_dir, tmp_path, capsys):
     low, high = found["totto_bleu"]["interval"]
     assert low < 45.5 < high
     compared = {each["score"]: each for each in printed["comparisons"]}
-    assert compared["totto_bleu"]["p_randomization"] == compared["totto_bleu"]["p_holm"] == 1
+    assert compared["totto_bleu"]["p"] == compared["totto_bleu"]["p_holm"] == 1
     rows = [row for _, row in read_rows(Path(out))]
     assert [round(row["parent_f"], 1) for row in rows] == [64.9, 71.1, 46.6, 12.5, 71.6]
     assert rows[0].keys() >= {"id", "output", "overlap", "parent_p", "parent_r", "totto_chrf"}
@@ -492,11 +493,55 @@ def test_logged_samples_of_a_part_of_a_task_are_its_own(tmp_path):
     assert caught.value.where == f"{other}:1"
 
 
+def test_a_task_in_context_may_ask_for_a_part_of_its_samples(tmp_path):
+    task = f"{MINI}_icl_atom"
+    (run,) = baseline_run.run("nearest-demonstration", [task], outputs=tmp_path / "rows.jsonl")
+    texts = [row["output"] for _, row in read_rows(tmp_path / "rows.jsonl")]
+    assert len(texts) < len(texts_of(MINI))
+    result = score_files([put(tmp_path, lines(texts))], task=task)
+    found = {each.name: each.value for each in result.systems[0].scores}
+    assert found == pytest.approx({name: run.scores[name] for name in found}, abs=1e-9)
+    assert result.warnings == ()
+    assert score_files([put(tmp_path, lines(texts_of(MINI)))], task=task).samples == 200
+    with pytest.raises(CorpusError, match=r"161 outputs.* 162 samples"):
+        score_files([put(tmp_path, lines(texts[1:]))], task=task)
+
+
+@pytest.mark.parametrize(
+    "form", [list, lambda texts: [{"id": n, "output": t} for n, t in enumerate(texts, 1)]]
+)
+def test_a_list_of_texts_or_of_numbered_rows_is_read_as_lines(tmp_path, form):
+    texts = texts_of(MINI)
+    listed = put(tmp_path, json.dumps(form(texts), indent=1).encode(), "out.json")
+    found, expected = (
+        score_files([file], task=MINI, metrics=["chrf"]).systems[0].scores
+        for file in (listed, put(tmp_path, lines(texts)))
+    )
+    assert found == expected
+    shuffled = [{"id": n, "output": text} for n, text in enumerate(texts)][::-1]
+    with pytest.raises(CorpusError, match="is not about"):
+        score_files([write_rows(tmp_path / "x.jsonl", *shuffled)], task=MINI)
+
+
+def test_lower_case_gives_the_bleu_that_sacrebleu_gives(tmp_path):
+    texts = texts_of(MINI)
+    outputs = [text.replace("is", "was").title() for text in texts]
+    result = score_files(
+        [put(tmp_path, lines(outputs))], task=MINI, metrics=["bleu"], lowercase=True
+    )
+    (file,) = task_files.find([MINI])
+    references = [sample.references for sample in plan.load(file.sets).test]
+    most = max(map(len, references))
+    padded = [[*each, *[None] * (most - len(each))] for each in references]
+    expected = sacrebleu.BLEU(lowercase=True).corpus_score(outputs, [*zip(*padded, strict=True)])
+    assert result.systems[0].scores[0].value == pytest.approx(expected.score, rel=1e-14)
+
+
 @pytest.mark.parametrize("change", [-1, 1])
 def test_a_file_has_a_line_for_each_sample_of_the_task(tmp_path, change):
     texts = texts_of(MINI)
     file = put(tmp_path, lines([*texts, "more"][: len(texts) + change]))
-    with pytest.raises(CorpusError, match=f"{len(texts) + change} lines.* {len(texts)} samples"):
+    with pytest.raises(CorpusError, match=f"{len(texts) + change} outputs.* {len(texts)} samples"):
         score_files([file], task=MINI)
 
 
@@ -514,7 +559,7 @@ def test_a_sample_with_two_prompts_or_a_twin_has_two_lines(tmp_path, task, metri
     of_lines, of_rows = (score_files([each], task=task) for each in (file, rows))
     assert of_lines.metrics[0] == metric
     assert repr(of_lines.systems[0].scores) == repr(of_rows.systems[0].scores)
-    with pytest.raises(CorpusError, match="lines") as caught:
+    with pytest.raises(CorpusError, match="outputs") as caught:
         score_files([put(tmp_path, lines(texts[::2]), "half.txt")], task=task)
     assert "2 lines for each" in caught.value.remedy
 
