@@ -9,7 +9,7 @@ from spor_tasks.core import named
 from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.harness import task_files
+from spor_tasks.harness import host, task_files
 from spor_tasks.harness.added import names_in, with_metrics
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.scores import metric
@@ -97,14 +97,15 @@ def test_a_metric_that_cannot_judge_a_task_is_refused_before_a_model_is_loaded(t
 
 
 def test_several_names_are_one_setting_on_the_command_line():
-    for written in (
+    given = (
         ["metrics=bleu,chrf++,ter"],
         ["limit_evenly=true,metrics=bleu,chrf++,ter,split=0"],
         ["split=0", "metrics=bleu,chrf++,ter"],
         ['metrics="bleu,chrf++,ter"'],
         ["metrics=['bleu','chrf++','ter']"],
         ['{"metrics": ["bleu", "chrf++", "ter"]}'],
-    ):
+    )
+    for written in given[-1:] if host.IS_NEW else given:  # 0.5 takes JSON alone
         _, options = _parse(["--tasks", SPOR, "--metadata", *written])
         assert names_in(options.metadata["metrics"]) == ("bleu", "chrf++", "ter")
     assert names_in("bleu, bleu ,ter") == ("bleu", "ter")
