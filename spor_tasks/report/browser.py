@@ -9,17 +9,26 @@ import base64
 import gzip
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from msgspec import Struct, to_builtins
 
 from spor_tasks.core.errors import ResultError
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.named import place_of
 from spor_tasks.core.sample import Triple
 from spor_tasks.report.grid import full_title
 from spor_tasks.report.marking import KINDS, Fault
-from spor_tasks.report.views import AS_IS, category_of, run_name, sample_views, view_of
+from spor_tasks.report.views import (
+    AS_IS,
+    RecordView,
+    category_of,
+    run_name,
+    sample_views,
+    view_of,
+)
 from spor_tasks.results.rows import PLAIN, prompt_in_words
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.samples import Record, SampleFile
@@ -27,7 +36,14 @@ from spor_tasks.results.samples import Record, SampleFile
 SIZE = 1000
 """Samples in a chunk."""
 
-_BITS = {fault: 1 << bit for bit, fault in enumerate(Fault)}
+CHANGES = {
+    "higher": "The first score is higher than that of the other system.",
+    "lower": "The first score is lower than that of the other system.",
+    "other output": "The other system wrote something else.",
+}
+"""How an output may differ from another system's, and what that means."""
+
+_BITS = {fault: 1 << bit for bit, fault in enumerate((*map(str, Fault), *CHANGES))}
 
 
 class Traits(Struct, frozen=True):
@@ -88,6 +104,37 @@ class Browser(NamedTuple):
     problems: tuple[Problem, ...]
 
 
+class Shown(NamedTuple):
+    """What a run has of a sample: the prompts, and the outputs with their marks."""
+
+    id: str
+    inputs: tuple[str, ...]
+    view: RecordView
+    sample: Callable[[], tuple[Traits, FileContent]]
+    """The sample's traits and content, which are asked of the first run that has it."""
+    changes: tuple[str, ...] = ()
+    """Those of :data:`CHANGES`."""
+
+
+class RunSource(NamedTuple):
+    """A run whose samples are shown, one in memory at a time."""
+
+    name: str
+    facets: Facets
+    where: Path
+    rows: Iterable[Shown]
+
+
+class TestSource(NamedTuple):
+    """A test set with its runs; the fields are those of :class:`TestOutcomes`."""
+
+    title: str
+    metric: str
+    labels: Mapping[str, str]
+    arms: tuple[str, ...]
+    runs: Sequence[RunSource]
+
+
 def browse(files: Iterable[SampleFile]) -> Browser:
     """Mark and pack the samples of runs; a damaged file is read up to the damage.
 
@@ -104,14 +151,28 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     groups: dict[tuple[str, str], list[SampleFile]] = defaultdict(list)
     for file in sorted(files, key=place):
         groups[file.run.comparison, file.run.signature["test_sha256"]].append(file)
+    fine = {
+        "name": "no fault",
+        "meaning": "None of the kinds of error was found, which does not make an output right.",
+    }
+    return pack(map(_source, groups.values()), fine=fine)
+
+
+def pack(sources: Iterable[TestSource], **more: object) -> Browser:
+    """Pack tests; ``more`` is what else the index says.
+
+    Samples of which neither a fault nor a change was found are ``fine``, and are called so.
+    """
     chunks, problems = [""], list[Problem]()  # the first is the index, which is known last
-    packed = [_test(group, chunks, problems) for group in groups.values()]
+    packed = [_test(source, chunks, problems) for source in sources]
     tests = tuple(test for test in packed if test.traits)  # a damaged file may have no sample
+    faults = [(fault.value, fault.meaning) for fault in Fault] + [*CHANGES.items()]
     index = {
         "size": SIZE,
-        "faults": [{"name": fault.value, "meaning": fault.meaning} for fault in Fault],
+        "faults": [{"name": name, "meaning": meaning} for name, meaning in faults],
         "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
         "tests": to_builtins(tests),
+        **more,
     }
     chunks[0] = _packed(_json(index))
     return Browser(tuple(chunks) if tests else (), tests, tuple(problems))
@@ -120,80 +181,94 @@ def browse(files: Iterable[SampleFile]) -> Browser:
 # --- One test set ---------------------------------------------------------------------------------
 
 
-class _PackedSample(NamedTuple):
-    """A sample, as the first run has it: its traits, its prompts, and its packed form."""
+def shown(record: Record) -> Shown:
+    """Return what is shown of a record."""
 
-    traits: Traits
-    inputs: tuple[str, ...]
-    packed: str
+    def sample() -> tuple[Traits, FileContent]:
+        units = record.sample.units
+        names = (unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in units)
+        own, *twins = map(to_builtins, sample_views(record.sample))
+        predicates = tuple(dict.fromkeys(names))
+        traits = Traits(category_of(record.sample), len(units), predicates)
+        return traits, {**own, "twins": twins}
 
-    @classmethod
-    def of(cls, record: Record) -> Self:
-        """Return the sample of a record."""
-        sample, inputs = record.sample, record.inputs
-        names = (
-            unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in sample.units
-        )
-        traits = Traits(category_of(sample), len(sample.units), tuple(dict.fromkeys(names)))
-        own, *twins = sample_views(sample)
-        row = {**to_builtins(own), "twins": to_builtins(twins), "inputs": inputs}
-        return cls(traits, inputs, _json(row))
+    return Shown(record.sample.id, record.inputs, view_of(record), sample)
 
 
-def _test(files: Sequence[SampleFile], chunks: list[str], problems: list[Problem]) -> TestOutcomes:
-    """Pack the runs of one test set, then its samples; return its entry in the index."""
-    samples: dict[str, _PackedSample] = {}  # by id
-    runs, copies = [], Counter[tuple[str, str]]()
+def _source(files: Sequence[SampleFile]) -> TestSource:
+    runs, copies = list[RunSource](), Counter[tuple[str, str]]()
     for file in files:
         run, prompt = file.run, prompt_in_words(file.run.signature)
         name = run_name(run) if prompt == PLAIN else f"{run_name(run)}, {prompt}"
         copies[run.model, name] += 1
         if (copy := copies[run.model, name]) > 1:
             name = f"{name} ({copy})"
-        runs.append(_run(file, name, samples, chunks, problems))
-    first = files[0].run
+        seed = None if run.seed is None else str(run.seed)
+        facets = Facets(full_title(run), run.model, prompt, run.arm or AS_IS, seed)
+        runs.append(RunSource(name, facets, file.path, map(shown, file.records())))
+    spec = files[0].run.spec
+    labels = {name: score.label for name, score in spec.scores.items()}
+    return TestSource(full_title(files[0].run), spec.headline, labels, spec.arms, runs)
+
+
+def _test(source: TestSource, chunks: list[str], problems: list[Problem]) -> TestOutcomes:
+    """Pack the runs of one test set, then its samples; return its entry in the index."""
+    samples: dict[str, _PackedSample] = {}  # by id
+    runs = [_run(run, source.metric, samples, chunks, problems) for run in source.runs]
     return TestOutcomes(
-        title=full_title(first),
-        metric=first.spec.headline,
-        labels={name: score.label for name, score in first.spec.scores.items()},
-        arms=first.spec.arms,
+        title=source.title,
+        metric=source.metric,
+        labels={**source.labels},
+        arms=source.arms,
         traits=[sample.traits for sample in samples.values()],
         chunks=_pack([sample.packed for sample in samples.values()], chunks),
         runs=runs,
     )
 
 
+class _PackedSample(NamedTuple):
+    """A sample, as the first run has it."""
+
+    traits: Traits
+    inputs: tuple[str, ...]
+    packed: str
+
+
 def _run(
-    file: SampleFile,
-    name: str,
+    run: RunSource,
+    metric: str,
     samples: dict[str, _PackedSample],
     chunks: list[str],
     problems: list[Problem],
 ) -> RunOutcomes:
     """Pack the outcomes of a run; add its samples that are new, and the damage of its file."""
-    run, headline = file.run, file.run.spec.headline
     numbers = {key: number for number, key in enumerate(samples)}
     own, packed, faultless = list[int](), list[str](), ""
     scores, faults = list[float | None](), list[int | None]()
     try:
-        for record in file.records():
-            key, view = record.sample.id, view_of(record)
-            if key not in samples:
-                numbers[key] = len(samples)
-                samples[key] = _PackedSample.of(record)
-            changed = {} if record.inputs == samples[key].inputs else {"inputs": record.inputs}
-            packed.append(_json(to_builtins(view) | changed))
-            own.append(numbers[key])
-            scores.append(view.scores.get(headline))
-            bits = (_BITS[fault] for fault in view.faults or ())
-            faults.append(None if view.faults is None else sum(bits))
+        for row in run.rows:
+            view = row.view
+            if row.id not in samples:
+                numbers[row.id] = len(samples)
+                traits, content = row.sample()
+                text = _json({**content, "inputs": row.inputs})
+                samples[row.id] = _PackedSample(traits, row.inputs, text)
+            is_same = row.inputs == samples[row.id].inputs
+            packed.append(_json(to_builtins(view) | ({} if is_same else {"inputs": row.inputs})))
+            own.append(numbers[row.id])
+            scores.append(view.scores.get(metric))
+            is_given = view.faults is None and not row.changes
+            faults.append(
+                None
+                if is_given
+                else sum(_BITS[each] for each in (*(view.faults or ()), *row.changes))
+            )
             faultless = max(faultless, view.faultless)
     except ResultError as error:
         what = f"{error.what}: the samples from here on are left out"
-        problems.append(Problem("samples", error.where or str(file.path), what))
-    prompt, seed = prompt_in_words(run.signature), None if run.seed is None else str(run.seed)
-    facets = Facets(full_title(run), run.model, prompt, run.arm or AS_IS, seed)
-    return RunOutcomes(name, facets, own, scores, faults, faultless, _pack(packed, chunks))
+        problems.append(Problem("samples", error.where or str(run.where), what))
+    packs = _pack(packed, chunks)
+    return RunOutcomes(run.name, run.facets, own, scores, faults, faultless, packs)
 
 
 def _pack(rows: Sequence[str], chunks: list[str]) -> list[int]:

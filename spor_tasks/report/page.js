@@ -66,6 +66,7 @@ function sortTable(header) {
 let index; // tests with their runs, kinds of error and of marks
 let runs; // of all tests, each with its row of each sample
 let rows; // one for each output, with the values that filters compare
+let listable; // those of them that the list may have: not of the system that others are compared with
 let filters; // the names of these values
 let varied; // those of tests and models, if there are several
 
@@ -102,11 +103,23 @@ async function readIndex() {
     row.number = number;
     row.run.ofSample[row.sample] = row;
   });
+  listable = rows.filter(({ run }) => !index.isPair || run !== run.test.runs[0]);
+  if (index.isPair) comparePairs();
   filters = Object.keys(rows[0].values);
   varied = ['model', 'test'].filter((name) => new Set(runs.map(({ facets }) => facets[name])).size > 1);
 }
 
 // --- State: the form has the filters and the sample chosen, and the address keeps them -----------
+
+/** Put the documents first that two systems differ most on. */
+function comparePairs() {
+  const change = (row) => Math.abs(row.score - (beside(row)?.score ?? NaN)) || (row.faults ? 1e-9 : 0);
+  ORDERS.file = ORDERS[''];
+  ORDERS[''] = { name: 'largest difference', key: (row) => -change(row) };
+  BESIDE[''] = 'the first system';
+  for (const key of ['gap', 'long']) delete ORDERS[key];
+  for (const key of ['base', 'seed']) delete BESIDE[key];
+}
 
 const FINE = 'fine';
 const TESTED = 'Tested of each output: its form, and whether the words of each unit are in it, where units can be located. Not tested: whether the rest is true.';
@@ -131,6 +144,7 @@ const beside = (row) => row.run.beside?.ofSample[row.sample];
 function runBeside(run, mode) {
   const { model, arm, seed } = run.facets;
   const peers = runs.filter((each) => each !== run && each.test === run.test);
+  if (index.isPair && mode === '') return peers[0];
   const same = peers.filter(({ facets }) => facets.model === model);
   if (mode === '') {
     const others = same.filter(({ facets }) => ![arm, AS_IS].includes(facets.arm));
@@ -166,7 +180,7 @@ function find() {
   for (const run of runs) run.beside = runBeside(run, state.beside);
   const active = filters.filter((name) => state[name]);
   const words = wordsOf(state.query);
-  const found = rows.filter((row) => active.every((name) => [row.values[name]].flat().map(String).includes(state[name]))
+  const found = listable.filter((row) => active.every((name) => [row.values[name]].flat().map(String).includes(state[name]))
     && words.every((word) => hasWord(row, word)));
   view = found.filter((row) => isOfKind(row, state.kind));
   const { key } = ORDERS[state.order];
@@ -195,7 +209,7 @@ function buildFilters() {
   $('comparing').replaceChildren(menu('beside', 'Compare with', [...Object.entries(BESIDE), ...names]));
   $('ordering').replaceChildren(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...menus);
-  const kinds = [['', 'all', TESTED], [FINE, 'no fault', 'None of the kinds of error was found, which does not make an output right.'],
+  const kinds = [['', 'all', TESTED], [FINE, index.fine.name, index.fine.meaning],
     ...index.faults.map(({ name, meaning }, bit) => [String(bit), name, meaning])];
   $('kinds').replaceChildren(...kinds.map(([value, name, title]) => el('label', { title },
     el('input', { type: 'radio', name: 'kind', value, checked: value === '' }), name, el('span', { class: 'n' }))));
@@ -213,7 +227,7 @@ async function refresh() {
     label.lastChild.textContent = counted(n);
     if (kind === state.kind) $('meaning').textContent = label.title;
   }
-  $('count').textContent = `${view.length < rows.length ? `${counted(view.length)} of ` : ''}${counted(rows.length)} samples`;
+  $('count').textContent = `${view.length < listable.length ? `${counted(view.length)} of ` : ''}${counted(listable.length)} samples`;
   $('clear').hidden = Object.entries(state).every(([name, value]) => !value || name === 'sample');
   listed = -1;
   choose(view.includes(chosen) ? chosen : view[0]);
@@ -221,9 +235,9 @@ async function refresh() {
 
 const wordsOf = (query) => query.toLowerCase().split(/\s+/).filter(Boolean);
 
-function sampleText({ id, about, units, references, table }) {
+function sampleText({ id, about, units, references, table, fields = [] }) {
   const lines = table?.rows.filter(Array.isArray).map((line) => line.map(({ text }) => text).join(' ')) ?? [];
-  return [id, ...about, ...units.map((unit) => spaced(unit.join(' '))), ...references, table?.title, ...lines].join('\n').toLowerCase();
+  return [id, ...about, ...units.map((unit) => spaced(unit.join(' '))), ...references, ...fields.map(([, text]) => text), table?.title, ...lines].join('\n').toLowerCase();
 }
 
 const outputText = ({ outputs }) => outputs.map(({ marked }) => marked.output).join('\n').toLowerCase();
@@ -263,7 +277,7 @@ function rowElement(row) {
       el('span', { title }, title),
       el('span', { class: 'value', title: run.test.labels[run.test.metric] }, format(score))),
     el('div', { class: 'line' }, first, others.length && el('span', {}, `+${others.length}`),
-      el('span', {}, plural(values.units, 'unit'))),
+      values.units > 0 && el('span', {}, plural(values.units, 'unit'))),
     text);
 }
 

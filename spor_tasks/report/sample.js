@@ -140,17 +140,19 @@ function headOf(row, { id, about }) {
 }
 
 async function showSample(row, scroll) {
-  const shown = [row, beside(row)].filter(Boolean);
+  const other = beside(row);
+  const shown = (index.isPair ? [other, row] : [row, other]).filter(Boolean);
   const [record, ...outcomes] = await Promise.all([packed(row.run.test, row.sample), ...shown.map(outcomeOf)]);
-  if (row !== chosen || beside(row) !== shown[1]) return; // another one was chosen meanwhile
-  const { units, references, hidden = [], table, twins } = record;
+  if (row !== chosen || beside(row) !== other) return; // another one was chosen meanwhile
+  const { units, references, hidden = [], table, twins, fields = [] } = record;
   const outputs = columnsOf(shown, outcomes);
   const prompts = outcomes[0].inputs ?? record.inputs;
   const listed = (texts) => el('ol', { class: 'inside references' }, texts.map((text) => el('li', { dir: 'auto' }, text)));
   $('sample').replaceChildren(...[
     headOf(row, record),
     table && tableCard(record),
-    !table?.linked && card(table ? 'Highlighted cells' : 'Input', unitTable({ units, table }, outputs)),
+    fields.length > 0 && card('Document', inputTable([], [], fields.map(([head, text]) => ({ head, texts: [text], verdicts: [] })))),
+    units.length > 0 && !table?.linked && card(table ? 'Highlighted cells' : 'Input', unitTable({ units, table }, outputs)),
     hidden.length && card('Hidden phrases', hiddenTable(hidden, outputs)),
     el('div', { class: 'pair' }, shown.map((each, place) => outputCard(each, outcomes[place]))),
     references.length && card(references.length > 1 ? 'References' : 'Reference', listed(references)),

@@ -45,6 +45,8 @@ class SampleView(msgspec.Struct, frozen=True, omit_defaults=True):
     hidden: tuple[tuple[str, str], ...] = ()
     table: TableView | None = None
     section: str | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    """The document of a task that is not ours, field by field."""
 
 
 class OutputView(msgspec.Struct, frozen=True, omit_defaults=True):
