@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help="also write the comparison here: Markdown, LaTeX, CSV, and JSON with all changes",
+        help="also write the comparison here: Markdown, LaTeX, CSV, JSON, and a page",
     )
     parser.set_defaults(run=run)
 
@@ -84,8 +84,9 @@ def show(
     out = options.out
     document = report.write_compare(systems, out, cluster=cluster, scores=scores, most=options.most)
     print(plain_text(document))
-    if out:
-        print(f"\n{visible(out / report.COMPARISON)}")
-    else:
+    if not out:
         then("spor", "compare", *systems, *more, "--out", "comparison")
+    else:
+        print(f"\n{visible(out / report.COMPARISON)}")
+        then("python", "-m", "webbrowser", out / report.PAGE)
     return 0 if document.whole else VIOLATED

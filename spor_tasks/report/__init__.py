@@ -136,5 +136,8 @@ def write_compare(
             "problems": [problem._asdict() for problem in shown.problems],
             "changes": pairs.changes_of(pairing),
         }
-        save(out, {**shown.files("compare"), "compare.json": json_text(**content)})
+        from spor_tasks.report.pair_page import pair_page
+
+        files = {**shown.files("compare"), "compare.json": json_text(**content)}
+        save(out, {PAGE: pair_page(pairing, shown), **files})
     return shown

@@ -6,6 +6,7 @@ gained over the base, whether a model is above the floor, and which system is th
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from spor_tasks.report.collect import Report
@@ -14,6 +15,7 @@ from spor_tasks.report.leaderboard import Board
 from spor_tasks.results.compare import tested_difference
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import AllLogged
+from spor_tasks.results.pairs import Pairing
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.stats import Estimate
 
@@ -49,6 +51,20 @@ def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
     return tuple(Answers(title, texts) for title, texts in found.items() if texts)
 
 
+def of_pairs(pairing: Pairing) -> tuple[Answers, ...]:
+    """Return the answers about each task of a comparison: of the first score, and marked ones."""
+    found = []
+    for task in pairing.tasks:
+        main = next((row.score for row in task.rows), "")
+        sentences = [
+            _verdict(replace(row.difference, p=row.p), row.facts, row.second, row.first, row.digits)
+            for row in task.rows
+            if row.score == main or row.difference.mark
+        ]
+        found.append(Answers(f"{task.task} (n = {len(task.ids):,})", sentences))
+    return tuple(each for each in found if each.sentences)
+
+
 def _title(row: Comparison) -> str:
     """Return the title of a test with its size, so that a trial is called one."""
     return f"{full_title(row)} (n = {samples_text(row)})"
@@ -69,10 +85,13 @@ def _differences(row: Comparison, logged: AllLogged) -> Iterator[str]:
             yield _verdict(found, row.score, f"training on {arm.capitalize()}", _BASE)
 
 
-def _verdict(found: Estimate, score: ScoreFacts, first: str, second: str) -> str:
+def _verdict(
+    found: Estimate, score: ScoreFacts, first: str, second: str, digits: int | None = None
+) -> str:
     """Return whether a score differs, by how much, and how large a difference would be found."""
     sign = -1 if found.mark and found.value < 0 else 1
-    number, around = _number(sign * found.value, score), _around(found, score, sign)
+    number = _number(sign * found.value, score, digits)
+    around = _around(found, score, sign, digits)
     size = f"{number} {score.title}{around}"
     if found.mark and score.higher_is_better:
         verb, than = ("gains", "over") if sign > 0 else ("loses", "against")
@@ -85,7 +104,7 @@ def _verdict(found: Estimate, score: ScoreFacts, first: str, second: str) -> str
         _, _, why = found.reason.partition(": ")
         return f"{first} less {second} is {size}. There is no verdict: {why}."
     power = found.detectable and (
-        f"; {_number(found.detectable, score)} would have been found with 80 % power"
+        f"; {_number(found.detectable, score, digits)} would have been found with 80 % power"
     )
     return f"No difference between {first} and {second} was found: {size}{power or ''}."
 
@@ -131,16 +150,18 @@ def _ranks(board: Board) -> Iterator[str]:
         yield f"{', '.join(best)} {verb} {of}."
 
 
-def _number(value: float, score: ScoreFacts) -> str:
-    digits = 1 if score.high == _PERCENT else 2
+def _number(value: float, score: ScoreFacts, digits: int | None = None) -> str:
+    digits = digits or (1 if score.high == _PERCENT else 2)
     return f"{value:.{digits}f}".replace("-", "−")
 
 
-def _around(found: Estimate | Cell, score: ScoreFacts, sign: int = 1) -> str:
+def _around(
+    found: Estimate | Cell, score: ScoreFacts, sign: int = 1, digits: int | None = None
+) -> str:
     if not (interval := found.interval):
         return ""
     ends = sorted((sign * interval.low, sign * interval.high))
-    return f" [{', '.join(_number(end, score) for end in ends)}]"
+    return f" [{', '.join(_number(end, score, digits) for end in ends)}]"
 
 
 def _p(found: Estimate) -> str:

@@ -43,6 +43,11 @@ CHANGES = {
 }
 """How an output may differ from another system's, and what that means."""
 
+TESTED = (
+    "Tested of each output: its form, and whether the words of each unit are in it, where units "
+    "can be located. Not tested: whether the rest is true."
+)
+
 _BITS = {fault: 1 << bit for bit, fault in enumerate((*map(str, Fault), *CHANGES))}
 
 
@@ -151,25 +156,24 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     groups: dict[tuple[str, str], list[SampleFile]] = defaultdict(list)
     for file in sorted(files, key=place):
         groups[file.run.comparison, file.run.signature["test_sha256"]].append(file)
-    fine = {
-        "name": "no fault",
-        "meaning": "None of the kinds of error was found, which does not make an output right.",
-    }
-    return pack(map(_source, groups.values()), fine=fine)
+    fine = "None of the kinds of error was found, which does not make an output right."
+    sources = map(_source, groups.values())
+    return pack(sources, tested=TESTED, fine={"name": "no fault", "meaning": fine})
 
 
 def pack(sources: Iterable[TestSource], **more: object) -> Browser:
     """Pack tests; ``more`` is what else the index says.
 
-    Samples of which neither a fault nor a change was found are ``fine``, and are called so.
+    ``fine`` names the outputs without a fault or change, and ``tested`` says what these may be.
     """
     chunks, problems = [""], list[Problem]()  # the first is the index, which is known last
     packed = [_test(source, chunks, problems) for source in sources]
     tests = tuple(test for test in packed if test.traits)  # a damaged file may have no sample
-    faults = [(fault.value, fault.meaning) for fault in Fault] + [*CHANGES.items()]
+    faults = [{"name": fault.value, "meaning": fault.meaning} for fault in Fault]
+    changes = [{"name": name, "meaning": text, "change": True} for name, text in CHANGES.items()]
     index = {
         "size": SIZE,
-        "faults": [{"name": name, "meaning": meaning} for name, meaning in faults],
+        "faults": [*faults, *changes],
         "kinds": {kind: sign._asdict() for kind, sign in KINDS.items()},
         "tests": to_builtins(tests),
         **more,

@@ -122,7 +122,6 @@ function comparePairs() {
 }
 
 const FINE = 'fine';
-const TESTED = 'Tested of each output: its form, and whether the words of each unit are in it, where units can be located. Not tested: whether the rest is true.';
 const AS_IS = 'as is';
 const BESIDE = { '': 'the other arm', base: 'the model as it is', seed: 'the next seed', none: 'nothing' };
 const ORDERS = {
@@ -200,7 +199,7 @@ function menu(name, label, options) {
 function buildFilters() {
   const menus = [];
   for (const name of filters) {
-    const values = [...new Set(rows.flatMap((row) => row.values[name]))].filter(Boolean).map(String);
+    const values = [...new Set(listable.flatMap((row) => row.values[name]))].filter(Boolean).map(String);
     if (!(name in runs[0].facets)) values.sort(collator.compare);
     const choices = [['', 'all'], ...values.map((value) => [value, value])];
     if (values.length > 1) menus.push(menu(name, name[0].toUpperCase() + name.slice(1), choices));
@@ -209,7 +208,7 @@ function buildFilters() {
   $('comparing').replaceChildren(menu('beside', 'Compare with', [...Object.entries(BESIDE), ...names]));
   $('ordering').replaceChildren(menu('order', 'Order', Object.entries(ORDERS).map(([value, { name }]) => [value, name])));
   $('facets').replaceChildren(...menus);
-  const kinds = [['', 'all', TESTED], [FINE, index.fine.name, index.fine.meaning],
+  const kinds = [['', 'all', index.tested], [FINE, index.fine.name, index.fine.meaning],
     ...index.faults.map(({ name, meaning }, bit) => [String(bit), name, meaning])];
   $('kinds').replaceChildren(...kinds.map(([value, name, title]) => el('label', { title },
     el('input', { type: 'radio', name: 'kind', value, checked: value === '' }), name, el('span', { class: 'n' }))));
@@ -262,7 +261,7 @@ function badges({ faults, run }) {
   if (faults === null) return [];
   if (faults === 0) return [el('span', { class: 'fault fine' }, `✓ ${run.faultless}`)];
   const found = index.faults.filter((_, bit) => (faults >> bit) & 1);
-  return found.map(({ name, meaning }) => el('span', { class: 'fault', title: meaning }, name));
+  return found.map(({ name, meaning, change }) => el('span', { class: `fault ${change ? 'change' : ''}`, title: meaning }, name));
 }
 
 function rowElement(row) {

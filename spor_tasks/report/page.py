@@ -16,6 +16,7 @@ from spor_tasks.report.answers import Answers
 from spor_tasks.report.browser import Browser
 from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
+from spor_tasks.report.grid import Grid
 from spor_tasks.report.plots import Plot
 from spor_tasks.report.templates import template
 from spor_tasks.results.rows import Comparison
@@ -34,55 +35,82 @@ def page(
 
     Boards of a single model are left out.
     """
-    style, script = _source("page.css"), _source("sample.js") + _source("page.js")
     boards = [grid for grid in ranking.grids if len({model for _, model, *_ in grid.runs}) > 1]
-    facts = [
-        _count({row.task for row in rows}, "task"),
-        _count({row.model for row in rows}, "model"),
-    ]
+    facts = [count({row.task for row in rows}, "task"), count({row.model for row in rows}, "model")]
     cells = [cell for row in rows for cell in (*row.arms, row.as_is)]
     times = sorted(run.log.date for cell in cells for run in cell.runs if run.log.date)
     days = [datetime.fromtimestamp(time, UTC).strftime("%-d %B %Y") for time in times]
     if days:
         facts.append(f"evaluated {' to '.join(dict.fromkeys((days[0], days[-1])))}")
     layouts = {row.spec.benchmark: row.spec.about for row in rows}
-    plots = {
-        "plots": [plot for plot in drawn if not plot.is_of_samples],
-        "where it fails": [plot for plot in drawn if plot.is_of_samples],
-    }
-    content = {
-        "answers": answers,
-        "plots": plots["plots"],
-        "tables": document.grids,
-        "where it fails": plots["where it fails"],
-        "leaderboard": boards,
-        "samples": True,
-        "problems": [*document.problems, *browser.problems],
-    }
-    return template("page.html.j2").render(
-        version=__version__,
-        title=document.title,
+    return render(
+        document,
         name=", ".join(each.title for each in layouts.values()),
-        facts=", ".join(facts),
+        facts=facts,
         introductions=[each.introduction.splitlines() for each in layouts.values()],
-        style=style,
-        script=script,
-        digests=(_digest(style), _digest(script)),
-        sections=[name for name, each in content.items() if each],
         tables=[
             ("tables", "", document.short_legend, document.grids),
             ("leaderboard", ranking.legend, "", boards),
         ],
+        drawn=drawn,
+        browser=browser,
+        answers=answers,
+    )
+
+
+def render(
+    document: Document,
+    *,
+    name: str,
+    facts: Sequence[str],
+    tables: Sequence[tuple[str, str, str, Sequence[Grid]]],
+    browser: Browser,
+    answers: Sequence[Answers],
+    introductions: Sequence[Sequence[str]] = (),
+    drawn: Sequence[Plot] = (),
+) -> str:
+    """Return the page of a document.
+
+    ``tables`` are its sections of tables: the name, a text above and one below, and the tables.
+    """
+    style, script = _source("page.css"), _source("sample.js") + _source("page.js")
+    problems = [*document.problems, *browser.problems]
+    plots = {
+        "plots": [plot for plot in drawn if not plot.is_of_samples],
+        "where it fails": [plot for plot in drawn if plot.is_of_samples],
+    }
+    (first, _, _, grids), *others = tables
+    content = {
+        "answers": answers,
+        "plots": plots["plots"],
+        first: grids,
+        "where it fails": plots["where it fails"],
+        **{section: grids for section, _, _, grids in others},
+        "samples": True,
+        "problems": problems,
+    }
+    return template("page.html.j2").render(
+        version=__version__,
+        title=document.title,
+        name=name,
+        facts=", ".join(facts),
+        introductions=introductions,
+        style=style,
+        script=script,
+        digests=(_digest(style), _digest(script)),
+        sections=[section for section, each in content.items() if each],
+        tables=tables,
         plots=plots,
         answers=answers,
-        problems=content["problems"],
+        problems=problems,
         trials=[problem for problem in document.problems if problem.kind == TRIAL],
         footer=document.legend,
         chunks=browser.chunks,
     )
 
 
-def _count(things: Sized, name: str) -> str:
+def count(things: Sized, name: str) -> str:
+    """Return how many things there are, in words."""
     return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
 
 

@@ -124,7 +124,7 @@ function outputCard(row, { outputs, scores, notes }) {
 function columnsOf(shown, outcomes) {
   return shown.flatMap(({ run }, place) => outcomes[place].outputs.map((output, number, { length }) => ({
     ...output,
-    name: (shown.length > 1 ? run.name : 'here') + (length > 1 ? ` (${number + 1})` : ''),
+    name: (shown.length > 1 ? (index.isPair ? run.facets.model : run.name) : 'here') + (length > 1 ? ` (${number + 1})` : ''),
   }))).filter(({ verdicts }) => verdicts);
 }
 

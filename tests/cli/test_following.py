@@ -51,8 +51,11 @@ CHAINS = (
     ("baseline copy-input spor_productivity_mini_n4", ["baseline 2", "baseline 1", "report 1"]),
     ("report whole --merge-by dtype,backend", ["report 1", "report 3"]),
     ("report whole --leaderboard --name owner/model=a/b", ["report 1", "report 2", "push 1"]),
-    ("report whole/results_1.json --diff other/results_1.json", ["compare 1"]),
-    ("compare whole/results_1.json other/results_1.json --score parent", ["compare 1"]),
+    ("report whole/results_1.json --diff other/results_1.json", ["compare 1", "compare 2"]),
+    (
+        "compare whole/results_1.json other/results_1.json --score parent",
+        ["compare 1", "compare 2"],
+    ),
     ("push whole --to me/runs --create private --pr --dry-run", ["push 1"]),
     ("show whole/results_1.json 0", ["show 1"]),
     ("show whole/samples_spor_productivity_mini_n4_1.jsonl 0", ["show 1"]),
