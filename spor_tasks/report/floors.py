@@ -5,6 +5,7 @@ left out: they take minutes. Those of whole shipped tests are in `floors.json`, 
 docs/generators/floors.py makes; those of other samples are computed.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,6 +18,7 @@ import msgspec
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.sample import Sample, views, without_first_reference
 from spor_tasks.report.collect import Report
+from spor_tasks.results.facts import Declared
 from spor_tasks.results.rows import Cell, Comparison, Size
 from spor_tasks.results.runs import Log, Run
 from spor_tasks.results.samples import SampleFile
@@ -52,18 +54,18 @@ def with_floors(report: Report) -> Report:
     def size(file: SampleFile) -> tuple[bool, int]:
         return file.run.signature["held_out_reference"] != "True", file.run.n
 
-    largest: dict[str, SampleFile] = {}
+    by_test: dict[str, list[SampleFile]] = defaultdict(list)
     for file in report.samples:
         if not file.run.spec.sets.is_pooled:
-            former = largest.setdefault(file.run.comparison, file)
-            largest[file.run.comparison] = max(former, file, key=size)
+            by_test[file.run.comparison].append(file)
     have = {(file.run.comparison, file.run.log.baseline) for file in report.samples}
-    rows = [
-        row
-        for _, file in sorted(largest.items())
-        for row in _floors(file)
-        if (row.task, row.model) not in have
-    ]
+    rows = list[Comparison]()
+    for _, files in sorted(by_test.items()):
+        largest = max(files, key=size)
+        specs = [file.run.spec for file in (largest, *files)]
+        run = replace(largest.run, spec=Declared.together(specs))
+        found = _floors(replace(largest, run=run))
+        rows += [row for row in found if (row.task, row.model) not in have]
     return replace(report, floors=tuple(rows))
 
 
@@ -75,16 +77,16 @@ def shipped() -> Mapping[str, TestFloors]:
 
 
 def _floors(file: SampleFile) -> Sequence[Comparison]:
-    """Return the floors on a file's samples; a damaged file, or foreign samples, have none."""
+    """Return the floors on a file's samples; those of added scores are computed."""
     run, known = file.run, shipped().get(file.run.spec.task)
     test = run.signature["test_sha256"], run.n, run.signature["held_out_reference"]
     if known is None or test != (known.test_sha256, known.samples, str(False)):
-        try:
-            logged = (record.sample for record in file.records() if not record.likelihoods)
-            return scored(run, nsmallest(MOST, logged, key=attrgetter("id")))
-        except SporError:  # which other parts of the report name
-            return ()
-    return [
+        return _computed(file, run.spec)
+    added = {name for name in run.spec.displayed if run.spec.scores[name].added}
+    gaps = tuple(gap for gap in run.spec.gaps if gap.name in added)
+    own = tuple(name for name in run.spec.reported if name in added)
+    only_added = replace(run.spec, reported=own, breakdown=(), gaps=gaps)
+    shipped_floors = [
         Comparison(
             spec=run.spec,
             variant=run.variant,
@@ -101,6 +103,18 @@ def _floors(file: SampleFile) -> Sequence[Comparison]:
         for metric in run.spec.displayed
         if metric in floor.cells
     ]
+    return [*shipped_floors, *(_computed(file, only_added) if added else ())]
+
+
+def _computed(file: SampleFile, spec: Declared) -> Sequence[Comparison]:
+    """Return the floors by the scores of a declaration; damaged or foreign samples have none."""
+    try:
+        logged = (record.sample for record in file.records() if not record.likelihoods)
+        samples = nsmallest(MOST, logged, key=attrgetter("id"))
+        rows = scored(replace(file.run, spec=spec), samples)
+    except SporError:  # which other parts of the report name
+        return ()
+    return [replace(row, spec=file.run.spec) for row in rows]
 
 
 def scored(run: Run, samples: Sequence[Sample]) -> Sequence[Comparison]:

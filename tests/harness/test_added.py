@@ -16,6 +16,7 @@ from spor_tasks.metrics.scores import metric
 from spor_tasks.models.baselines import BASELINES
 from spor_tasks.report.collect import collect
 from spor_tasks.report.document import plain_text
+from spor_tasks.report.floors import with_floors
 from spor_tasks.report.tables import document
 from tests.harness.test_metadata import CELLS, CODES, MAIN, SPOR, TABLES, check
 from tests.harness.test_twins import twinned
@@ -132,6 +133,23 @@ def test_results_with_and_without_an_added_score_are_of_one_system(tmp_path):
     assert rows["chrf"].difference
     assert not rows["bleu"].difference
     assert "no bleu in results" in plain_text(document(mixed))
+
+
+def test_a_whole_shipped_test_has_floors_of_an_added_score(tmp_path):
+    model = {"model": "baseline:units-joined", "baseline_arm": "atom"}
+    evaluator = Evaluator("spor-baseline")
+    evaluator.evaluate([model], [SPOR], tmp_path / "own")
+    evaluator.evaluate([model], [SPOR], tmp_path / "both", metadata={"metrics": "bleu"})
+
+    def floors(folder):
+        rows = with_floors(collect([folder])).floors
+        return {(row.model, row.metric): row.as_is.mean for row in rows}
+
+    own, both = floors(tmp_path / "own"), floors(tmp_path)
+    added = {key: value for key, value in both.items() if key[1] == "bleu"}
+    assert both == own | added
+    assert [*added] == [(model, "bleu") for model in dict.fromkeys(model for model, _ in own)]
+    assert 0 < added["copy-input", "bleu"] < added["reference, held out", "bleu"] < 100
 
 
 def test_an_added_score_of_two_versions_sets_results_apart(tmp_path):
