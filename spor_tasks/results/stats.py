@@ -444,7 +444,8 @@ def randomization_interval(
     An exchange splits the clusters in two parts, and is as far from 0 as what was observed where
     the parts disagree on which system is better. So the interval goes from the 5 % quantile of the
     parts' lower difference to the 95 % quantile of the higher one, and 0 is outside where p of
-    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score.
+    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score. The
+    effects of a score that is no weighted sum are scaled to add up to the difference.
 
     None if some end is infinite: fewer than six clusters reject nothing.
     """
@@ -453,7 +454,11 @@ def randomization_interval(
     effects = rows[first] - rows[second]
     if np.isnan(effects[0]):
         return None
-    of_samples = np.mean([each.take(scored).shares for each in pair], axis=0)
+    own, theirs = (each.take(scored) for each in pair)
+    factor = (own.value - theirs.value) / (effects.sum() or math.nan)
+    if factor > 0 and abs(factor - 1) > _LINEAR:  # the linear part misses the difference
+        effects = effects * factor
+    of_samples = np.mean([own.shares, theirs.shares], axis=0)
     shares = np.bincount(clusters[scored], of_samples, count)
     both, slack = np.stack([effects, shares], axis=1), _slack((effects**2).sum()) / 2
     lower, higher = [], []

@@ -263,6 +263,19 @@ def test_clusters_that_all_agree_have_no_interval_of_width_zero(count):
     assert (runs.interval is None) == (count < 6)
 
 
+def test_the_interval_of_a_large_difference_of_bleu_holds_it():
+    """BLEU is no sum: its linear part misses the difference of a good system and a bad one."""
+    rng = np.random.default_rng(0)
+    lengths = intervals.drawn(rng, intervals.SETTINGS[0])
+    good, bad = (intervals.bleu_column(rng, each, 0.35) for each in (lengths, lengths * 0.3))
+    bad.statistics[:, -1] = lengths  # the length of the references: the brevity penalty is large
+    found = sig.difference(good, bad, np.arange(200), (0, 100))
+    assert found.value > 60
+    assert found.interval.low < found.value < found.interval.high
+    (low, high), value = sig.randomization_interval((bad, good), np.arange(200)), -found.value
+    assert low < value < high < 0
+
+
 def test_a_few_outputs_with_most_of_the_words_widen_the_interval_of_bleu():
     """`docs/validity.md` has the share of intervals that miss, by samples and by words."""
     how = intervals.SETTINGS[2]
