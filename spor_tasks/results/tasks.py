@@ -19,7 +19,7 @@ from spor_tasks.core.files import FileContent, JsonObject, read_json, read_rows
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged, values_of
-from spor_tasks.results.runs import Problem, Run, files_of, is_ours, of_files
+from spor_tasks.results.runs import Problem, Run, bare, files_of, is_ours, of_files
 from spor_tasks.results.samples import SampleFile, path_of
 from spor_tasks.results.stats import clusters_of
 
@@ -231,7 +231,7 @@ def _of_content(file: Path, key: str, content: FileContent) -> TaskResult:
     versions, config = content.get("versions") or {}, content["config"]
     stated = metadata.get("version") if isinstance(metadata, dict) else None
     return TaskResult(
-        task=key,
+        task=bare(key),
         key=key,
         file=file,
         model=str(content.get("model_name") or config.get("model")),

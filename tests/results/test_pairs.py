@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from docs.benchmarks import comparisons
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results import pairs, stats
+from spor_tasks.results.compare import holm
 from spor_tasks.results.pairs import EXACT, RANDOMIZATION, against_first, labels, pair
 from tests.support import foreign_tasks
 from tests.support.foreign_tasks import CHOICES, TEXTS, edited_rows, result_file, rows_of
@@ -246,3 +248,22 @@ def test_other_scores_are_tested_as_in_reports():
         assert difference.interval == alone.interval
         assert difference.p == pytest.approx(alone.p, abs=1e-12)
     assert found.intervals[0] == stats.estimate([[columns[0]]], clusters, (0, 100)).interval
+
+
+def test_equal_systems_are_seldom_called_different():
+    """One of 16 tests has p < 0.05 in more than half of families; adjusted, in 5 % at most."""
+    rng = np.random.default_rng(5)
+    families = [comparisons.family(rng) for _ in range(60)]
+    alone, adjusted = (
+        np.mean([min(each) < 0.05 for each in of_all]) for of_all in (families, map(holm, families))
+    )
+    assert adjusted <= 0.1
+    assert alone > 0.25
+
+
+def test_equal_systems_that_are_right_on_whole_passages_are_seldom_called_different():
+    rng, passages, called = np.random.default_rng(5), np.arange(200) // 5, 0
+    for _ in range(40):
+        columns = [comparisons.answers(rng, passages, 0.6, 1.0) for _ in range(2)]
+        called += comparisons.p_values(columns, passages)[0] < 0.05
+    assert called <= 5
