@@ -4,10 +4,13 @@ Compositional generalization in data-to-text generation: systematicity, producti
 invariance and rule learnability, on WebNLG and E2E, and on other corpora and tables.
 
 The functions of :mod:`spor_tasks.api` are here too, and are imported when they are first named.
+lm-eval knows the tasks and models as soon as this package is imported.
 """
 
 from importlib.metadata import version
 from typing import TYPE_CHECKING
+
+from spor_tasks.core import hosts
 
 if TYPE_CHECKING:
     from spor_tasks.api import (
@@ -36,6 +39,8 @@ __all__ = [
 ]
 
 __version__ = version("spor-tasks")
+
+hosts.join()
 
 
 def __getattr__(name: str) -> object:

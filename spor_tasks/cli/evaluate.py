@@ -253,11 +253,11 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
     """Run lm-eval's own command, which knows our tasks by stubs or by their folder."""
     from lm_eval.api.registry import get_model
 
+    from spor_tasks.core.hosts import CHECKED, MODEL_TYPE
     from spor_tasks.evaluation import asking
     from spor_tasks.harness import host, stubs, task_files
-    from spor_tasks.models.backends import MODEL_TYPE
 
-    options.metadata = {**config.metadata, MODEL_TYPE: config.model}
+    options.metadata = {**config.metadata, MODEL_TYPE: config.model, CHECKED: True}
     if not stubs.registered(stubs.folder()):
         own = [config.include_path] if config.include_path else []
         options.include_path = [*own, str(task_files.FOLDER)]

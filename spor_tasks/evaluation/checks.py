@@ -12,6 +12,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from rapidfuzz import fuzz, process
 
 from spor_tasks.core.errors import ConfigError, SporError, advice, misspelt
+from spor_tasks.core.hosts import MODEL_TYPE
 from spor_tasks.core.removed import why_removed
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import plan, task_files
@@ -19,7 +20,7 @@ from spor_tasks.harness.host import check_limit
 from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
-from spor_tasks.models.backends import DECODING, MODEL_TYPE, backend
+from spor_tasks.models.backends import DECODING, backend
 
 _log = logging.getLogger(__name__)
 

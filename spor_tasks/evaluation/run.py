@@ -22,7 +22,7 @@ from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 from lm_eval.utils import simple_parse_args_string
 
-from spor_tasks.core import plain_yaml
+from spor_tasks.core import hosts, plain_yaml
 from spor_tasks.core.errors import ConfigError, ResultError, advice, misspelt
 from spor_tasks.core.files import is_file, read_text, writing
 from spor_tasks.core.visible import visible
@@ -37,8 +37,7 @@ Results: TypeAlias = dict[str, Any]
 """The results of lm-eval's ``simple_evaluate``."""
 
 _MODELS = {
-    "spor-hf": "spor_tasks.models.hf:SporHF",
-    "spor-vllm": "spor_tasks.models.vllm:SporVLLM",
+    **hosts.ENTRIES["lm_eval.models"],
     "spor-baseline": "spor_tasks.evaluation.baseline_run:BaselineLM",
 }
 
@@ -185,7 +184,9 @@ class Evaluator:
                 model_args=dict(model_args),
                 tasks=list(tasks),
                 task_manager=task_files.manager(
-                    {**model_args, **(metadata or {}), backends.MODEL_TYPE: self._type}, include
+                    {**model_args, **(metadata or {})},
+                    include,
+                    **{hosts.MODEL_TYPE: self._type, hosts.CHECKED: True},
                 ),
                 evaluation_tracker=tracker,
                 log_samples=log_samples,

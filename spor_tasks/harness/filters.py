@@ -3,13 +3,13 @@
 lm-eval knows each under its name with :data:`PREFIX`, as ``spor_first_line``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from lm_eval.api.filter import Filter
 from lm_eval.api.instance import Instance
-from lm_eval.api.registry import get_filter, register_filter
+from lm_eval.api.registry import filter_registry, get_filter
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError
@@ -29,17 +29,32 @@ WHOLE: FilterList = ({"name": "none", "filter": [{"function": "take_first"}]},)
 """What scores outputs whole, as lm-eval does where a task has no filters."""
 
 
-for _name, _filter in filters.FILTERS.items():
+class Cut(Filter):  # type: ignore[misc]
+    """Applies a filter to each of the outputs for each request."""
 
-    @register_filter(f"{PREFIX}{_name}")
-    class Cut(Filter):  # type: ignore[misc]
-        """Applies the filter to each of the outputs for each request."""
+    cut: Callable[[str], str]
 
-        cut = staticmethod(_filter.cut)
+    def apply(self, resps: Iterable[Sequence[str]], docs: object) -> list[list[str]]:  # noqa: ARG002 - lm-eval's
+        """Return what the filter leaves of the outputs for each request."""
+        return [list(map(self.cut, outputs)) for outputs in resps]
 
-        def apply(self, resps: Iterable[Sequence[str]], docs: object) -> list[list[str]]:  # noqa: ARG002 - lm-eval's
-            """Return what the filter leaves of the outputs for each request."""
-            return [list(map(self.cut, outputs)) for outputs in resps]
+
+_CUTS = {
+    f"{PREFIX}{name}": type(
+        f"{PREFIX}{name}", (Cut,), {"cut": staticmethod(each.cut), "__module__": __name__}
+    )
+    for name, each in filters.FILTERS.items()
+}
+for _name, _cut in _CUTS.items():
+    if _name not in filter_registry:  # by an entry point
+        filter_registry.register(_name, target=_cut)
+
+
+def __getattr__(name: str) -> type[Cut]:
+    """Return a class by lm-eval's name of it, as its entry point does."""
+    if name in _CUTS:
+        return _CUTS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def for_untuned(filter_list: FilterList) -> FilterList:

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from lm_eval.api import registry
 from lm_eval.api import task as tasks
 from lm_eval.api.instance import Instance
 from lm_eval.utils import sanitize_model_name
@@ -207,6 +208,27 @@ def declare(metrics: Iterable[str]) -> None:
         if name not in metric_registry:
             metric = Metric(name, _unknown, output_type={"generate_until", "loglikelihood"})
             metric_registry.register(name, target=metric)
+
+
+def as_metric(
+    name: str, judge: Callable[..., object], total: Callable[..., float], *, higher_is_better: bool
+) -> object:
+    """Return a metric as lm-eval's registry of metrics has it, and declare what it says of it."""
+    if IS_NEW:
+        return Metric(
+            name,
+            judge,
+            aggregation=total,
+            higher_is_better=higher_is_better,
+            output_type={"generate_until"},
+        )
+    for known, fact in (
+        (registry.metric_agg_registry, total),
+        (registry.higher_is_better_registry, higher_is_better),
+    ):
+        if name not in known:
+            known.register(name, target=fact)
+    return judge
 
 
 def _unknown(*_: object) -> float:

@@ -5,13 +5,14 @@ lm-eval reads one task from a file and follows no link to a folder, so each task
 
 import json
 import shutil
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
 from spor_tasks.core.errors import ConfigError
+from spor_tasks.core.hosts import STUBS, TASKS
 from spor_tasks.harness import task_files
 
-_FOLDER = "spor_tasks_stubs"
 _OTHER_WAYS = "Without it, use `spor eval`, or let lm-eval include the folder of `spor tasks path`."
 
 
@@ -24,7 +25,29 @@ def folder() -> Path:
     package = find_spec("lm_eval")
     if package is None or not package.origin:
         raise ConfigError("lm-eval is not installed", remedy="Run `pip install lm-eval`.")
-    return Path(package.origin).parent / "tasks" / _FOLDER
+    return Path(package.origin).parent / "tasks" / STUBS
+
+
+def are_needed() -> bool:
+    """Return whether lm-eval needs stubs: a later one finds the folder by our entry point.
+
+    It is asked for the folders that it would read tasks in.
+    """
+    from lm_eval.tasks import manager
+
+    folders: list[Path] = []
+
+    class Index:
+        def build(self, paths: Iterable[Path], **_: object) -> dict[str, object]:
+            folders.extend(map(Path, paths))
+            return {}
+
+    read, manager.TaskIndex = manager.TaskIndex, Index
+    try:
+        manager.TaskManager()
+    finally:
+        manager.TaskIndex = read
+    return TASKS.resolve() not in [folder.resolve() for folder in folders]
 
 
 def register(target: Path) -> int:
@@ -61,7 +84,7 @@ def remove() -> tuple[Path, ...]:
     """
     package = find_spec("lm_eval")
     places = (package and package.submodule_search_locations) or ()
-    folders = tuple(Path(place) / "tasks" / _FOLDER for place in places)
+    folders = tuple(Path(place) / "tasks" / STUBS for place in places)
     present = tuple(filter(Path.is_dir, folders))
     for folder in present:
         shutil.rmtree(folder)

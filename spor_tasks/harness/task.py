@@ -15,6 +15,7 @@ from lm_eval.api.samplers import ContextSampler, FirstNSampler
 from msgspec.structs import replace as changed
 
 from spor_tasks import __version__
+from spor_tasks.core import hosts
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.digests import set_digest
 from spor_tasks.core.files import FileContent, JsonObject
@@ -84,8 +85,8 @@ class SporTask(host.HostTask):
         metadata = dict(config["metadata"])
         self._asked = known = read(metadata)
         self._plan = plan = resolve(known)
-        metadata.pop(backends.MODEL_TYPE, None)
-        self._is_checked = known.model.model_type is not None  # by `spor eval`, with its hints
+        metadata.pop(hosts.MODEL_TYPE, None)
+        self._is_checked = bool(metadata.pop(hosts.CHECKED, False))
         for warning in () if self._is_checked else plan.warnings:
             _log.warning(warning)
         self._backend = backends.backend(known.model.model_type)

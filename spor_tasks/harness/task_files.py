@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import yaml
 
+from spor_tasks.core import hosts
 from spor_tasks.core.contracts import Benchmark, TaskSpec
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import LONGEST_NAME, FileContent, atomic_write, is_folder
@@ -20,7 +21,7 @@ from spor_tasks.core.removed import why_removed
 if TYPE_CHECKING:
     from lm_eval.tasks import TaskManager
 
-FOLDER = Path(__file__).parent.parent / "tasks"
+FOLDER = hosts.TASKS
 """The folder of all task files, which lm-eval can include."""
 
 TEMPLATES = FOLDER / "spor"

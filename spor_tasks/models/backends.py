@@ -29,9 +29,6 @@ lm-eval's own `hf` and vLLM do not search as transformers does, and a server may
 of beams and decode greedily.
 """
 
-MODEL_TYPE = "model_type"
-"""The key of a task's metadata with lm-eval's name of the type of model, where it is known."""
-
 KEEPS_END = "keeps_end"
 """The setting by which `spor-hf` marks the end of each text that it did not cut."""
 

@@ -53,7 +53,7 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
     subfolder: str = ""
     trust_remote_code: bool = False
     model_type: str | None = None
-    """lm-eval's name of the type of model, where it is known (``backends.MODEL_TYPE``)."""
+    """lm-eval's name of the type of model, where it is known (``hosts.MODEL_TYPE``)."""
     other_loader: str | None = None
     """The first of :data:`OTHER_LOADERS` that is given."""
 

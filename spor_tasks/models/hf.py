@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from accelerate.utils import gather_object
 from lm_eval.api.instance import Instance
-from lm_eval.api.registry import register_model
 from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 
 from spor_tasks.core.visible import visible
+from spor_tasks.metrics.judges.checkpoints import device_of
 from spor_tasks.models import checkpoints, whole
 from spor_tasks.models import quantization as reduction
 from spor_tasks.models.apart import ReadsApart
@@ -43,6 +43,7 @@ _log = logging.getLogger(__name__)
 
 # Keys in a request's settings, which lm-eval passes through.
 _FILTERS, _CUT, _SEED, _WHOLE = "spor_filters", "cut_before", "sampling_seed", "text_tokens"
+_ANY_DEVICE = "cuda:0"  # lm-eval's default, by which it takes the CPU where there is no GPU
 _DRAWING = ("temperature", "top_k", "top_p")
 
 # What logits may change by in a batch, in their own standard deviations. SmolLM2 has 0.025 in
@@ -50,7 +51,6 @@ _DRAWING = ("temperature", "top_k", "top_p")
 _ROUNDING = 0.1
 
 
-@register_model("spor-hf")
 class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     """lm-eval's Hugging Face model, generating as ``transformers`` itself.
 
@@ -71,6 +71,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         self,
         pretrained: object,
         *args: object,
+        device: str | None = None,
         quantization: str | None = None,
         trust_remote_code: bool | None = False,
         **kwargs: object,
@@ -80,7 +81,10 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         trust = trust_remote_code is True  # with None, transformers asks on the terminal
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
-            super().__init__(pretrained, *args, trust_remote_code=trust, **kwargs)
+            if device not in {None, _ANY_DEVICE}:
+                device_of(device, "model")  # lm-eval would take the CPU for one that is not here
+            chosen = {"trust_remote_code": trust, "device": device or _ANY_DEVICE}
+            super().__init__(pretrained, *args, **chosen, **kwargs)
             self.begin()
         if hasattr(self, "accelerator") and self.device.type == "cpu":
             # lm-eval shares documents only among GPUs; here every process would evaluate all.

@@ -4,13 +4,11 @@ vLLM's texts contain special tokens, and lack a character whose last bytes are m
 tokens are decoded as `hf` does.
 """
 
-from lm_eval.api.registry import register_model
 from lm_eval.models.vllm_causallms import VLLM, LoRARequest
 
 from spor_tasks.models.apart import ReadsApart
 
 
-@register_model("spor-vllm")
 class SporVLLM(ReadsApart, VLLM):  # type: ignore[misc]  # skipped, as is lm-eval
     """lm-eval's vLLM model, decoding as transformers does."""
 

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from spor_tasks import cli
+from spor_tasks.core import hosts
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample, Triple
 from spor_tasks.harness import stubs, task_files
@@ -168,7 +169,7 @@ def test_stubs_include_the_files_of_this_installation(tmp_path):
 def test_stubs_in_an_uninstalled_lm_eval_are_removed(tmp_path, monkeypatch, capsys):
     places = [tmp_path / "one" / "lm_eval", tmp_path / "two" / "lm_eval"]
     for place in places:
-        stubs.register(place / "tasks" / stubs._FOLDER)
+        stubs.register(place / "tasks" / hosts.STUBS)
     search = [str(place.parent) for place in places]
     assert PathFinder.find_spec("lm_eval", search)  # without lm-eval, `import lm_eval` works
     monkeypatch.setattr(stubs, "find_spec", lambda name: PathFinder.find_spec(name, search))
