@@ -80,6 +80,9 @@ def write(
     if more:
         listed = ", ".join(each.name for each in (task, *more))
         raise ConfigError(f"{name} stands for several tasks", remedy=f"Name one of {listed}.")
+    if task.sets.icl_arm:
+        plain = task.sets.spec.task
+        raise ConfigError(f"{name} is for untuned models", remedy=f"Name {plain} instead.")
     found = plan.resolve(plan.read({**task.metadata, **settings}))
     if arm not in found.pair.arms:
         pooled = "It is read under all its splits: name one with --split."

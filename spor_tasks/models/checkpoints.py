@@ -305,6 +305,7 @@ def _read(folder: Path | None) -> Adapter | None:
         raise ConfigError(
             "the weights are not those that the manifest describes",
             where=folder,
-            remedy="Train the adapter again.",
+            remedy="Train the adapter again, or run `spor data record` again if another program "
+            "trained it.",
         )
     return found
