@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spor_tasks.cli.arguments import positive
+from spor_tasks.cli.arguments import add_include_path, positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import write_rows, writing
@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task", metavar="NAME", help="the task that they are outputs of, with its scores"
     )
+    add_include_path(parser)
     names = registry().names
     parser.add_argument(
         "--metric",
@@ -154,6 +155,7 @@ def run(options: argparse.Namespace) -> None:
         corpus=options.corpus,
         references=options.references,
         lang=options.lang,
+        include=options.include_path,
         baseline=options.compare,
         filters=options.filter,
         lowercase=options.lowercase,
@@ -183,6 +185,8 @@ def run(options: argparse.Namespace) -> None:
             same += ["--metric", ",".join(options.metric)]
         if options.filter is not None:
             same += ["--filter", ",".join(options.filter) or "none"]
+        if options.include_path:
+            same += ["--include_path", options.include_path]
         same += ["--lowercase"] if options.lowercase else []
         then("spor", "score", *options.files, "OTHER", *same)
 

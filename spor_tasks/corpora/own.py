@@ -42,7 +42,7 @@ def read_corpus(path: Path, lang: str | None = None) -> CorpusSamples:
             has the ``id`` of another row, or has a ``split`` while others have none. The error
             names file, line and field.
     """
-    make = SampleMaker(name := _name(path))
+    make = SampleMaker(name := name_of(path))
     inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
     marked: set[bool] = set()
     ids: dict[str, str] = {}
@@ -82,7 +82,8 @@ def read_corpus(path: Path, lang: str | None = None) -> CorpusSamples:
     return CorpusSamples(name, train, test, counts, empty)
 
 
-def _name(path: Path) -> str:
+def name_of(path: Path) -> str:
+    """Return the name of the corpus in a file."""
     # UTF-8, whatever encoding the locale gives to file names
     name = os.fsencode(path.name).decode("utf-8", "surrogateescape")
     for ending in _ENDINGS:

@@ -74,7 +74,7 @@ def _read(
         begin = [*islice(rows, 1)]
         first = begin[0][1] if begin else {}
         rows = chain(begin, rows)
-        if not (subject.task and first.keys() & {"data", "doc"}):
+        if not (subject.may_repeat and first.keys() & {"data", "doc"}):
             end = f"{name_of(file)}:{len(lines) + 1}"
             return _in_order([*rows], end, subject, None if are_rows else outputs), cut
     elif file.suffix == ".json" and corpus.read_outputs and not begins_list(read_lines(file)):
@@ -191,9 +191,7 @@ def parsed(
     """
     corpus, count = subject.corpus, outputs_of(metrics, subject)
     needs_texts = any(each.needs_texts for each in metrics)
-    of_task = (
-        {_content(sample) for _, sample in subject.samples if sample} if subject.task else None
-    )
+    known = {_content(each) for _, each in subject.samples if each} if subject.may_repeat else None
     rows: list[ScoredRow] = []
     found, cut = _read(file, subject, count, filters)
     for place, fields, own_sample in found:
@@ -207,11 +205,11 @@ def parsed(
             raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
         if not own_sample:
             sample = in_its_names(sample, corpus.attributes, where=place)
-        if of_task is not None and _content(sample) not in of_task:
+        if known is not None and _content(sample) not in known:
             raise CorpusError(
-                f"its sample is not one of {subject.task}",
+                f"its sample is not one of {subject.name}",
                 where=place,
-                remedy="Name another task, or score it with --metric and --corpus.",
+                remedy="Name another task or file, or a registered --corpus and a --metric.",
             )
         if not isinstance(sample.units[0], _UNITS.get(corpus.name, tuple)):
             raise CorpusError(

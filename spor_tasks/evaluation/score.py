@@ -162,6 +162,7 @@ def score(
     corpus: str | Path | None = None,
     references: Path | None = None,
     lang: str | None = None,
+    include: Path | None = None,
     baseline: Path | None = None,
     filters: Sequence[str] | None = None,
     lowercase: bool = False,
@@ -169,10 +170,11 @@ def score(
 ) -> Result:
     """Score files of outputs, which may be gzipped, or ``-`` for standard input.
 
-    A file has the outputs of one system, of a ``task`` or for the samples of a ``corpus``, which is
-    registered or a file, or of a file of ``references``. ``lang`` chooses among the languages of
-    its texts. ``metrics`` are the names of registered ones, or metrics with a model; by default
-    they are the task's. Those with scores that correct one of a named metric are measured too.
+    A file has the outputs of one system, of a ``task``, which may be of a folder to ``include``, or
+    for the samples of a ``corpus``, registered or a file, or of a file of ``references``. ``lang``
+    chooses among the languages of its texts. ``metrics`` are the names of registered ones, or
+    metrics with a model; by default they are the task's. Those with scores that correct one of a
+    named metric are measured too.
 
     Several systems are compared on the same samples: each with the ``baseline``, which is another
     file, or else with the first. ``filters`` are applied to each output, in this order; an empty
@@ -184,7 +186,7 @@ def score(
         CorpusError: a row cannot be read or scored; the error names the line.
         ResultError: two files are of different samples.
     """
-    about = subject.find(task, corpus, references, lang)
+    about = subject.find(task, corpus, references, lang=lang, include=include)
     for each in filters or ():
         known_filters.find(each)
     names, judges = _metrics(metrics, about)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spor_tasks.core.errors import ConfigError, advice
-from spor_tasks.core.files import is_file
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SampleMaker, sides
 from spor_tasks.corpora import own
@@ -17,6 +16,8 @@ from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import metrics_for
 from spor_tasks.text import filters as known_filters
+
+_LEAVE = "Leave it out."
 
 Placed: TypeAlias = tuple[str, Sample | None]
 """A sample after its place; None of an entry of a file that makes no sample, as without a unit."""
@@ -37,6 +38,8 @@ class Subject:
     """Whether only files of texts are for them."""
     has_entries: bool = False
     """Whether they are all entries of a file, of which some may make no sample."""
+    may_repeat: bool = False
+    """Whether a row may repeat its sample, which must be one of these."""
     labels: Path | None = None
     """The file that the reader of labelled texts takes."""
     task: str | None = None
@@ -69,30 +72,37 @@ class Subject:
 
 
 def find(
-    task: str | None, corpus: str | Path | None, references: Path | None, lang: str | None = None
+    task: str | None,
+    corpus: str | Path | None,
+    references: Path | None,
+    *,
+    lang: str | None = None,
+    include: Path | None = None,
 ) -> Subject:
     """Return what outputs are for.
 
-    That is the test set of a task, or the samples in a file of ``references``, which is of a
-    registered ``corpus`` or of one's own. The corpus may be such a file too: outputs are for its
-    test samples, or for all if it has none. Without a file each row has its own sample. ``lang``
-    chooses among the languages of a file's texts.
+    That is the test set of a task, which may be of a folder to ``include``, or the samples in a
+    file of ``references``, which is of a registered ``corpus`` or of one's own. The corpus may be
+    such a file too: outputs are for its test samples, or for all if it has none. Without a file
+    each row has its own sample. ``lang`` chooses among the languages of a file's texts.
 
     Raises:
         ConfigError: a name is unknown, nothing is named, or two things name the samples.
         CorpusError: the data of the task is missing.
     """
+    if include and task is None:
+        raise ConfigError("has an effect with a task alone", where="include_path", remedy=_LEAVE)
     if task is not None:
         named = {"corpus": corpus, "references": references, "lang": lang}
         for name, given in named.items():
             if given is not None:
-                raise ConfigError(f"{task} names its {name}", where=name, remedy="Leave it out.")
-        return _of_task(task)
+                raise ConfigError(f"{task} names its {name}", where=name, remedy=_LEAVE)
+        return _of_task(task, include)
     if corpus is None and references is None:
         what = "nothing says what the outputs are for"
         raise ConfigError(what, remedy="Name a --task, a --corpus, or a file of --references.")
     known = registry().names("corpus")
-    if corpus is not None and str(corpus) not in known and not is_file(Path(corpus)):
+    if corpus is not None and str(corpus) not in known and not Path(corpus).exists():
         what = f"there is no corpus or file {str(corpus)!r}"
         raise ConfigError(what, where="corpus", remedy=advice(corpus, known))
     if corpus is None or str(corpus) not in known:
@@ -104,7 +114,7 @@ def _registered(found: Corpus, references: Path | None, lang: str | None) -> Sub
     """Return the samples of a file that is of a registered corpus, or each row's own."""
     if lang and (found.read_references or found.read_labelled or references is None):
         what = "has an effect on references in XML alone"
-        raise ConfigError(what, where="lang", remedy="Leave it out.")
+        raise ConfigError(what, where="lang", remedy=_LEAVE)
     if found.read_labelled:
         return Subject(found, found.name, labels=references, filters=())
     if read := found.read_references:
@@ -127,19 +137,22 @@ def _of_entries(file: Path, corpus: Corpus, lang: str | None) -> Subject:
 
 def _of_file(file: Path, references: Path | None, lang: str | None) -> Subject:
     """Return the samples of a corpus of one's own, or of a file of references beside it."""
-    read = own.read_corpus(file, lang if references in {None, file} else None)
-    corpus = Corpus(name=read.name, parts=lambda _: {}, linearize=own.linearize)
+    corpus = Corpus(name=own.name_of(file), parts=lambda _: {}, linearize=own.linearize)
     if references is not None:
         return _of_entries(references, corpus, lang)
-    samples = [(f"{file}, sample {n}", each) for n, each in enumerate(read.test or read.train, 1)]
-    return Subject(corpus, str(file), lambda: samples)
+
+    def samples() -> Iterator[Placed]:
+        read = own.read_corpus(file, lang)
+        return ((f"{file}, sample {n}", each) for n, each in enumerate(read.test or read.train, 1))
+
+    return Subject(corpus, str(file), samples, may_repeat=True)
 
 
-def _of_task(name: str) -> Subject:
+def _of_task(name: str, include: Path | None) -> Subject:
     """Return the test set of a task, and how the task scores."""
     from spor_tasks.harness import plan, task_files  # slow to import
 
-    file, *more = task_files.find([name])
+    file, *more = task_files.find([name], include)
     if more:
         what = f"stands for {len(more) + 1} tasks"
         raise ConfigError(what, where=name, remedy=f"Name one of them, such as {file.name}.")
@@ -169,6 +182,7 @@ def _of_task(name: str) -> Subject:
         file.name,
         placed,
         covered if shown else None,
+        may_repeat=True,
         task=file.name,
         outputs=judging.outputs // len(sides(pair.test[0])),
         metrics=tuple(each for each in metrics_for(judging.scores) if each.answers == "texts"),

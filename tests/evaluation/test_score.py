@@ -3,19 +3,22 @@
 import gzip
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
 import sacrebleu
 
 from spor_tasks import cli
+from spor_tasks.aspects.request import Request
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import baseline_run
 from spor_tasks.evaluation.score import score as score_files
-from spor_tasks.harness import plan, task_files
+from spor_tasks.harness import own, plan, task_files
+from tests.conftest import REPOSITORY
 from tests.support import golden
 from tests.support.rows import write_rows
 from tests.support.scoring import score
@@ -537,6 +540,19 @@ def test_lower_case_gives_the_bleu_that_sacrebleu_gives(tmp_path):
     assert result.systems[0].scores[0].value == pytest.approx(expected.score, rel=1e-14)
 
 
+def test_a_task_of_an_own_corpus_scores_texts(tmp_path):
+    page = (REPOSITORY / "docs" / "own-corpus.md").read_text("utf-8")
+    rows = "".join(re.findall(r'^\{"split": .*\n', page, re.MULTILINE))
+    corpus = put(tmp_path, rows.encode(), "lighthouses.jsonl")
+    made = own.write(tmp_path / "made", Request(corpus=str(corpus), aspect=""), ["productivity"])
+    task, count = next(iter(made.tasks.items()))
+    file = put(tmp_path, lines(["Low Point is white."] * count))
+    result = score_files([file], task=task, include=tmp_path / "made")
+    assert (result.task, result.corpus, result.samples) == (task, "lighthouses", count)
+    with pytest.raises(ConfigError, match="is not a task"):
+        score_files([file], task=task)
+
+
 @pytest.mark.parametrize("change", [-1, 1])
 def test_a_file_has_a_line_for_each_sample_of_the_task(tmp_path, change):
     texts = texts_of(MINI)
@@ -576,6 +592,10 @@ def test_an_own_corpus_is_what_texts_are_for(tmp_path):
         result = score_files([file], metrics=["parent", "chrf"], **settings)
         assert result.metrics == ("parent", "chrf")
         assert [*result.systems[0].values["chrf"]][:2] == [100, 0]
+    repeated = write_rows(tmp_path / "rows.jsonl", *({**row, "output": "No."} for row in rows[:2]))
+    assert score_files([repeated], metrics=["chrf"], corpus=corpus).samples == 2
+    with pytest.raises(CorpusError, match=r"not one of .*own\.jsonl"):
+        score_files([write_rows(tmp_path / "x.jsonl", SHIP)], metrics=["chrf"], corpus=corpus)
     marked = [{**row, "split": "test" if n else "train"} for n, row in enumerate(rows)]
     corpus = write_rows(tmp_path / "own.jsonl", *marked)
     result = score_files([put(tmp_path, b"a\nb\n")], metrics=["chrf"], corpus=corpus)
@@ -627,6 +647,7 @@ def test_references_are_read_in_the_forms_of_the_field(tmp_path, named, texts, s
         ({"task": MINI, "references": Path("x")}, "names its references"),
         ({"task": MINI, "lang": "en"}, "names its lang"),
         ({"corpus": "e2e", "metrics": ["parent"], "lang": "en"}, "effect on references in XML"),
+        ({"corpus": "e2e", "include": Path("x")}, "effect with a task alone"),
         ({"task": "spor_mini"}, "stands for"),
         ({"task": "spor_systematicity_min"}, "is not a task"),
         ({"task": "logicnlg_mini_ppl"}, "asks how likely"),
