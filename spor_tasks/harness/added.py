@@ -6,12 +6,14 @@ from typing import Any
 
 from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.foreign import guarded
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, Sets, sides
+from spor_tasks.core.sample import Sets, sides
 from spor_tasks.metrics.base import Metric
-from spor_tasks.metrics.groups import TWINS
+from spor_tasks.metrics.groups import TWINS, judge_all
 from spor_tasks.metrics.learned import LOADERS, PREFIXES, Learned
 from spor_tasks.metrics.scores import metric, metrics_for
+from spor_tasks.metrics.tally import Column
 
 
 def names_in(setting: object) -> tuple[str, ...]:
@@ -97,8 +99,12 @@ def _misfits(found: Metric, spec: TaskSpec, pair: Sets) -> Iterator[str]:
     if found.needs_texts and not all(each.references for each in samples):
         yield "a sample has no reference"
     if answers == "texts" and not isinstance(found, Learned):
-        first: Sample = samples[0]
+        first = replace(samples[0], twin=None)
+        texts = (first.references or ("A text.",))[:1] * outputs
         try:
-            found.judge([first], [(first.references or ("A text.",))[:1] * outputs])
+            with guarded("metrics"):
+                (judged,) = judge_all(found, [first], [texts], ())
+                for info in found.scores:
+                    Column.of([judged.values.get(info.name)], info.totals)
         except SporError as error:
             yield error.what

@@ -9,8 +9,9 @@ from spor_tasks.core import named
 from spor_tasks.core.contracts import Gap, Score
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.evaluation.run import Evaluator
-from spor_tasks.harness import host, task_files
+from spor_tasks.harness import added, host, task_files
 from spor_tasks.harness.added import names_in, with_metrics
+from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
 from spor_tasks.metrics.groups import TWINS
 from spor_tasks.metrics.scores import metric
 from spor_tasks.models.baselines import BASELINES
@@ -95,6 +96,34 @@ def test_a_metric_that_cannot_judge_a_task_is_refused_before_a_model_is_loaded(t
         load(task, metrics=names)
     assert caught.value.where == "metadata"
     assert caught.value.remedy
+
+
+class _Broken(Metric):
+    """A metric of another package, with a fault."""
+
+    scores = (ScoreInfo("broken", "Broken"),)
+    signature = "broken|v:1"
+
+    def __init__(self, result):
+        self.judge = lambda *_: result()
+
+
+@pytest.mark.parametrize(
+    ("result", "fault"),
+    [
+        (lambda: None, "TypeError"),
+        (list, "StopIteration|ValueError"),
+        (lambda: ["text"], "AttributeError"),
+        (lambda: 1 / 0, "ZeroDivisionError"),
+        (lambda: [Judgement({"broken": "high"}, {})], "another kind of score"),
+        (lambda: [Judgement({"broken": (1, 2)}, {})], "another kind of score"),
+    ],
+)
+def test_a_metric_with_a_fault_is_refused_before_a_model_is_loaded(result, fault, monkeypatch):
+    monkeypatch.setattr(added, "metric", lambda _: _Broken(result))
+    pair = named.load("systematicity", "mini")
+    with pytest.raises(ConfigError, match=f"broken does not fit .*({fault})"):
+        with_metrics(named.find("systematicity", "mini"), ["broken"], pair, {})
 
 
 def test_several_names_are_one_setting_on_the_command_line():
