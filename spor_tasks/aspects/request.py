@@ -1,7 +1,7 @@
 """Sets that a command line asks for: of a named corpus, of the user's own, or in a folder."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from spor_tasks.core import named
 from spor_tasks.core.contracts import ReadsFiles
 from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, advice
-from spor_tasks.core.files import is_file
+from spor_tasks.core.files import is_file, is_folder
 from spor_tasks.core.folders import read_manifest
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import CorpusSamples, Json, Sets
@@ -267,7 +267,7 @@ def read_corpus(request: Request) -> CorpusSamples:
 
 
 def read_own(name: str, lang: str | None = None) -> CorpusSamples:
-    """Return the corpus in a file of the user's own, its texts in a language if there are several.
+    """Return the corpus in a file or folder of the user's own, its texts in one of its languages.
 
     Raises:
         ConfigError: the file does not exist, has the name of a registered corpus, or has texts in
@@ -275,13 +275,13 @@ def read_own(name: str, lang: str | None = None) -> CorpusSamples:
         CorpusError: it cannot be read.
     """
     path = Path(name)
-    if not is_file(path):
+    if not is_file(path) and not is_folder(path):
         raise ConfigError(
             "is neither the name of a corpus nor a file",
             where=name,
             remedy=f"{advice(name, corpora())} Or name a file of your own.",
         )
-    corpus = _read_once(path, lang, path.stat().st_mtime_ns)
+    corpus = _read_once(path, lang, own.state_of(path))
     if corpus.name in corpora():
         raise ConfigError(
             f"has the name of the corpus {corpus.name}", where=path, remedy="Rename the file."
@@ -290,5 +290,5 @@ def read_own(name: str, lang: str | None = None) -> CorpusSamples:
 
 
 @lru_cache(maxsize=1)  # all sets of a corpus are built one after the other
-def _read_once(path: Path, lang: str | None, _changed: int) -> CorpusSamples:
+def _read_once(path: Path, lang: str | None, _changed: Hashable) -> CorpusSamples:
     return own.read_corpus(path, lang)

@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="your corpus, in one of the forms that "
         f"{page('own-corpus').replace('%', '%%')} describes: JSON Lines, a JSON list, "
-        "WebNLG's XML, DART's JSON, CSV as E2E's or ViGGO's; or the name of a corpus that an "
-        "installed package has; or aspects and their values, a YAML file",
+        "WebNLG's XML, DART's JSON, CSV as E2E's or ViGGO's; a folder of such files; the name of "
+        "a corpus that an installed package has; or aspects and their values, a YAML file",
     )
     make.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     make.add_argument(

@@ -1,7 +1,7 @@
 """Task files for a corpus in a file or of another package, or for a space of combinations."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,11 +15,11 @@ from spor_tasks.aspects.request import Request, answer, corpora, has_sets, read_
 from spor_tasks.core import named
 from spor_tasks.core.contracts import Benchmark
 from spor_tasks.core.errors import ConfigError, CorpusError, SplitError, SporError
-from spor_tasks.core.files import is_file
 from spor_tasks.core.folders import atomic_folder, write_manifest
 from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import SetFacts, Sets
+from spor_tasks.corpora.own import state_of
 from spor_tasks.harness import task_files
 from spor_tasks.harness.generate import task_texts
 
@@ -123,8 +123,8 @@ def _checked(request: Request, instruction: str | None) -> Request:
     if instruction and instruction.encode(errors="ignore").decode() != instruction:
         raise ConfigError("is not Unicode", where="instruction", remedy="Write it in UTF-8.")
     if request.corpus not in corpora():
-        is_there = is_file(Path(request.corpus))
-        return replace(request, corpus=os.path.realpath(request.corpus)) if is_there else request
+        is_path = os.path.lexists(request.corpus)  # and no misspelt name
+        return replace(request, corpus=os.path.realpath(request.corpus)) if is_path else request
     if has_sets(request.corpus):
         what = f"the tasks of {request.corpus} are part of this package"
         raise ConfigError(what, remedy="`spor tasks list` names them.")
@@ -186,10 +186,9 @@ def load(own: task_files.OwnCorpus, name: SetFacts) -> Sets:
             where=own.file,
             remedy=f"Make them again with `spor tasks make {own.file} --out DIR`, and train again.",
         )
-    changed = 0 if own.file in corpora() else Path(own.file).stat().st_mtime_ns
-    return _built(request, changed)
+    return _built(request, None if own.file in corpora() else state_of(Path(own.file)))
 
 
 @cache
-def _built(request: Request, _changed: int) -> Sets:
+def _built(request: Request, _changed: Hashable) -> Sets:
     return answer(request).pair

@@ -15,6 +15,7 @@ from spor_tasks.core import codec, files, named
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError, SplitError
 from spor_tasks.core.sample import CorpusSamples, Hidden, Orders, SampleMaker
 from spor_tasks.corpora.embedded import MINI
+from tests.conftest import REPOSITORY
 from tests.support.strategies import pool, sets, unit, words_of
 
 LETTERS = pool([*"abcdefgh" * 2, "abcde", "cdefgh", "ab", "bc", "bcx", "abd"])
@@ -156,6 +157,7 @@ def test_a_search_says_how_it_is_repeated(letters):
     assert limited.origin["settings"]["rounds"] >= 1
 
 
+EMPTY = str(REPOSITORY / "docs" / "gallery")
 SEARCH = {"aspect": "systematicity", "search": True}
 
 
@@ -163,7 +165,7 @@ SEARCH = {"aspect": "systematicity", "search": True}
     ("settings", "error", "where"),
     [
         ({"corpus": "none.jsonl"}, ConfigError, "none.jsonl"),
-        ({"corpus": "."}, ConfigError, "."),
+        ({"corpus": EMPTY}, CorpusError, EMPTY),
         ({"corpus": "mini", "protocol": "published"}, SplitError, "mini"),
         ({"corpus": "e2e", "aspect": "productivity", "seed": 0}, ConfigError, "seed"),
         ({"corpus": "webnlg", "restarts": 9}, ConfigError, "restarts"),

@@ -6,10 +6,17 @@ import re
 
 import pytest
 
+from spor_tasks.cli import main
+from spor_tasks.core import named
+from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import ROW_BYTES
 from spor_tasks.corpora import own
+from spor_tasks.corpora.embedded import MINI
 from spor_tasks.prompts.styles import prompt
+from tests.support.rows import write_rows
+from training.config import DataConfig
+from training.data import sets_of
 
 XML = """\
 <?xml version="1.0" encoding="UTF-8"?>
@@ -196,3 +203,54 @@ def test_a_fault_is_one_line_with_its_place(tmp_path, content, what):
 @pytest.mark.parametrize("content", [E2E, ACTS, LINES, json.dumps(DART)])
 def test_only_texts_in_xml_have_languages(tmp_path, content):
     assert "lang: has no effect on " in fault(tmp_path, content, lang="en")
+
+
+def test_the_files_of_a_folder_are_of_the_parts_that_their_paths_name(tmp_path):
+    folder = tmp_path / "ships"
+    for place, content in {
+        "train/1triples/Ship.xml": ENGLISH,
+        "dev/README.md": "# Ships",
+        "dev/Ship.xml": ENGLISH.replace("Ebb", "Orra"),
+        "ships-v1.1-full-test.json": json.dumps(DART),
+        "test/.hidden.json": "{",
+    }.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (folder / place).write_text(content)
+    corpus, state = own.read_corpus(folder), own.state_of(folder)
+    assert (corpus.name, dict(corpus.rows)) == ("ships", {"train": 2, "test": 4})
+    objects = [sample.units[0][2] for sample in corpus.samples]
+    assert objects == ["Ebb"] * 2 + ["Orra"] * 2 + [
+        "4",
+        "2",
+    ]
+    for content, path in ((E2E, "extra.csv"), (E2E, "train/test.csv")):
+        (folder / path).write_text(content)
+        with pytest.raises(SporError, match="the training or the test part") as caught:
+            own.read_corpus(folder)
+        assert caught.value.where == str(folder / path)
+        (folder / path).unlink()
+    assert own.state_of(folder) == state
+    (folder / "valid.json").write_text(json.dumps(DART))
+    assert own.state_of(folder) != state
+    with pytest.raises(SporError, match="has no file that ends with"):
+        own.read_corpus(folder / "test")
+
+
+def test_a_folder_has_tasks_and_trainings_of_every_aspect(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "ships"
+    folder.mkdir()
+    parts = ("train", "test")
+    for part, samples in zip(parts, (MINI.read().train, MINI.read().test), strict=True):
+        write_rows(folder / f"{part}.jsonl", *map(to_row, samples))
+    assert main(["tasks", "make", "ships", "--aspect", "productivity", "--out", "made"]) == 0
+    assert "spor_productivity_ships_n3 " in capsys.readouterr().out
+    task = ("spor_productivity_ships_n3", "--include_path", "made")
+    assert main(["baseline", "copy-input", *task, "--limit", "2"]) == 0
+    data = DataConfig("productivity", "ships", "visible", part="n3")
+    whole = named.load("productivity", "mini", "strict", "n3")
+    assert len(sets_of(data).test) == len(whole.test)
+    with (folder / "test.jsonl").open("a") as file:
+        file.write(json.dumps(to_row(MINI.read().test[0])) + "\n")
+    assert main(["baseline", "copy-input", *task]) == 2
+    assert "has changed since its task files were made" in capsys.readouterr().err
