@@ -29,15 +29,21 @@ PathText: TypeAlias = str | PathLike[str]
 """A path of a file or folder."""
 
 
-def list_tasks(pattern: str = "*") -> list[str]:
+def list_tasks(pattern: str = "*", *, include_path: PathText | None = None) -> list[str]:
     """Return the names of the tasks that match a pattern such as ``spor_*_e2e``, or have a tag.
 
+    ``include_path`` is a folder of further tasks, which ``spor tasks make`` wrote.
+
     Raises:
-        ConfigError: there is no such task.
+        ConfigError: there is no such task, or no such folder.
     """
     from spor_tasks.harness import task_files
 
-    return [file.name for file in task_files.find([pattern])]
+    return [file.name for file in task_files.find([pattern], _path(include_path))]
+
+
+def _path(given: PathText | None) -> Path | None:
+    return None if given is None else Path(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +79,8 @@ class TaskDescription:
         return visible("\n".join(filter(str.strip, lines)), keep="\n\t")
 
 
-def describe_task(name: str) -> TaskDescription:
-    """Return what a task asks.
+def describe_task(name: str, *, include_path: PathText | None = None) -> TaskDescription:
+    """Return what a task asks, which may be in a folder of further tasks.
 
     Raises:
         ConfigError: there is no task of this name.
@@ -83,7 +89,7 @@ def describe_task(name: str) -> TaskDescription:
     from spor_tasks.harness import documents, plan, task_files
     from spor_tasks.metrics.scores import info_of
 
-    file, *more = task_files.find([name])
+    file, *more = task_files.find([name], _path(include_path))
     if more:
         names = ", ".join(each.name for each in (file, *more[:2]))
         remedy = "list_tasks(…) returns all of them."
@@ -264,14 +270,15 @@ def evaluate(
     apply_chat_template: bool | str = False,
     system_instruction: str | None = None,
     seed: int | None = None,
+    include_path: PathText | None = None,
     **model_args: object,
 ) -> Results:
     """Evaluate a model on tasks of this package, as ``spor eval`` does; return the results.
 
     ``model`` is one of lm-eval's types of models, and further arguments are the model's, such as
     ``pretrained`` and ``peft``. Results and samples are written to the folder ``out``. None keeps
-    them as long as the returned object only. Tasks of lm-eval itself are for its
-    ``simple_evaluate``.
+    them as long as the returned object only. ``include_path`` is a folder of further tasks, which
+    ``spor tasks make`` wrote. Tasks of lm-eval itself are for its ``simple_evaluate``.
 
     Raises:
         ConfigError: a task or setting is unknown, a checkpoint is not a checkpoint or does not fit
@@ -298,6 +305,7 @@ def evaluate(
         "apply_chat_template": apply_chat_template,
         "system_instruction": system_instruction,
         "seed": seed,
+        "include_path": None if include_path is None else fspath(include_path),
     }
     for name in model_args:
         if close := process.extractOne(name, [*settings], scorer=fuzz.ratio, score_cutoff=80):
@@ -305,6 +313,7 @@ def evaluate(
             raise ConfigError(f"{name!r} is not a setting", where="evaluate", remedy=remedy)
     folder = Path(tempfile.mkdtemp(prefix="spor-") if out is None else fspath(out))
     names = [tasks] if isinstance(tasks, str) else [*tasks]
+    include = _path(include_path)
     given = {**settings, "model": model, "model_args": model_args, "tasks": names}
     evaluator = Evaluator(model, batch_size=batch_size, device=device)
     try:
@@ -317,9 +326,13 @@ def evaluate(
     with lm_eval_errors():
         check(config, [config.model_args])
         for name in task_names(config):
-            task_files.find([name])
+            task_files.find([name], include)
         evaluator.evaluate(
-            [config.model_args], task_files.matching(names), folder, **options_of(config)
+            [config.model_args],
+            [file.name for file in task_files.expand(names, include)],
+            folder,
+            include=include,
+            **options_of(config),
         )
     results = Results(tuple(evaluator.written))
     if out is None:

@@ -65,7 +65,7 @@ def render_card(adapter: Adapter, results: Iterable[Run] = ()) -> str:
         label=score_info(selection["metric"]).label,
         results=list(results),
         arguments=",".join(f"{key}={value}" for key, value in config.arguments.items()),
-        tasks=tasks_of(spec),
+        tasks=tasks_of(spec) + (" --include_path TASKS" if sets.corpus_sha256 else ""),
     )
 
 

@@ -8,9 +8,12 @@ import pytest
 
 import spor_tasks as spor
 from spor_tasks import report
+from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import ConfigError, ResultError, SporError
+from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import plan, task_files
 from tests.support import invented_runs
+from tests.support.rows import write_rows
 
 TASK = "spor_systematicity_mini_icl_atom"
 
@@ -47,6 +50,23 @@ def test_a_task_is_described_as_its_command_prints_it(spor_out):
     assert "facts" not in found.scores  # which only a setting switches on
     assert found.question in str(found)
     assert found.first_prompt in str(found)
+
+
+def test_tasks_of_one_s_own_are_in_a_folder_to_include(spor_out, tmp_path):
+    task, own = "spor_productivity_ships_n3", {"include_path": tmp_path / "made"}
+    write_rows(
+        tmp_path / "ships.jsonl",
+        *({**to_row(each), "split": "train"} for each in MINI.read().train),
+        *({**to_row(each), "split": "test"} for each in MINI.read().test),
+    )
+    only = ("--aspect", "productivity", "--out", str(own["include_path"]))
+    spor_out("tasks", "make", str(tmp_path / "ships.jsonl"), *only)
+    assert task in spor.list_tasks("spor_*_ships_*", **own)
+    assert spor.describe_task(task, **own).samples
+    found = spor.evaluate(task, model="dummy", out=tmp_path / "runs", limit=2, **own)
+    assert {*found.scores["task"]} == {task}
+    with pytest.raises(ConfigError, match="is not a task"):
+        spor.describe_task(task)
 
 
 @pytest.fixture
