@@ -15,7 +15,7 @@ Where the samples are known, as those of a task or a file are, plain texts are r
 line for each prompt of each sample, in their order.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -191,45 +191,22 @@ def parsed(
     """
     corpus, count = subject.corpus, outputs_of(metrics, subject)
     needs_texts = any(each.needs_texts for each in metrics)
-    known = {_content(each) for _, each in subject.samples if each} if subject.may_repeat else None
     rows: list[ScoredRow] = []
     found, cut = _read(file, subject, count, filters)
     for place, fields, own_sample in found:
         # A maker for each row, for one remembers every sample to number equal ones.
         maker = SampleMaker(corpus.name)
         try:
+            filled = {key: value for key, value in fields.items() if (key, value) != ("texts", [])}
             sample = own_sample or with_references(
-                from_row(fields, maker, where=place, needs_texts=needs_texts), maker
+                from_row(filled, maker, where=place, needs_texts=needs_texts), maker
             )
         except CorpusError as error:
             raise CorpusError(error.what, where=place, remedy=_LOOKS) from error
         if not own_sample:
             sample = in_its_names(sample, corpus.attributes, where=place)
-        if known is not None and _content(sample) not in known:
-            raise CorpusError(
-                f"its sample is not one of {subject.name}",
-                where=place,
-                remedy="Name another task or file, or a registered --corpus and a --metric.",
-            )
-        if not isinstance(sample.units[0], _UNITS.get(corpus.name, tuple)):
-            raise CorpusError(
-                f"its units are not those of {corpus.name}",
-                where=place,
-                remedy="WebNLG's are triples, those of E2E and ViGGO attribute-value pairs.",
-            )
         first = rows[0].sample if rows else sample
-        challenges = [side.challenge for side in sides(sample)]
-        if (sample.twin is None) != (first.twin is None) or not all(
-            isinstance(challenge, each.challenge or object)
-            for challenge in challenges
-            for each in metrics
-        ):
-            raise CorpusError(
-                "lacks what the metric looks at",
-                where=place,
-                remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
-                "`replaced_entity` or `replaced_kv_pair`.",
-            )
+        _check(sample, first, place, subject, metrics)
         names = _fields(count * len(sides(sample)))
         texts = [known_filters.apply(cut, _text(fields, name, place)) for name in names]
         rows.append(ScoredRow(place, fields, sample, texts))
@@ -240,6 +217,45 @@ def parsed(
     replaced = [known_filters.over_all(cut, texts, tables) for texts in by_place]
     by_row = zip(*replaced, strict=True)
     return [row._replace(outputs=texts) for row, texts in zip(rows, by_row, strict=True)]
+
+
+def _check(
+    sample: Sample,
+    first: Sample,
+    place: str,
+    subject: Subject,
+    metrics: Sequence[Metric],
+) -> None:
+    """Refuse a sample that is not one of the subject's, or that the metrics cannot judge.
+
+    Raises:
+        CorpusError: it is such a sample, or has no twin if the first has one, or the reverse.
+    """
+    corpus = subject.corpus.name
+    if not subject.has(sample):
+        raise CorpusError(
+            f"its sample is not one of {subject.name}",
+            where=place,
+            remedy="Name another task or file, or a registered --corpus and a --metric.",
+        )
+    if not isinstance(sample.units[0], _UNITS.get(corpus, tuple)):
+        raise CorpusError(
+            f"its units are not those of {corpus}",
+            where=place,
+            remedy="WebNLG's are triples, those of E2E and ViGGO attribute-value pairs.",
+        )
+    challenges = [side.challenge for side in sides(sample)]
+    if (sample.twin is None) != (first.twin is None) or not all(
+        isinstance(challenge, each.challenge or object)
+        for challenge in challenges
+        for each in metrics
+    ):
+        raise CorpusError(
+            "lacks what the metric looks at",
+            where=place,
+            remedy="Samples of `order` have `output_order`, those of `copy_rule` have "
+            "`replaced_entity` or `replaced_kv_pair`.",
+        )
 
 
 def outputs_of(metrics: Sequence[Metric], subject: Subject) -> int:
@@ -261,11 +277,6 @@ def outputs_of(metrics: Sequence[Metric], subject: Subject) -> int:
 def name_of_metric(metric: Metric) -> str:
     """Return the name that the signature of a metric begins with."""
     return metric.signature.partition("|")[0]
-
-
-def _content(sample: Sample) -> Hashable:
-    """Return what two copies of a sample share, whatever they are numbered."""
-    return sample.units, sample.references, sample.about("name")
 
 
 def row_of(sample: Sample, outputs: Sequence[str]) -> JsonObject:

@@ -4,9 +4,8 @@ What outputs are for is in :mod:`spor_tasks.evaluation.subject`, and the forms o
 :mod:`spor_tasks.evaluation.outputs`.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,10 +16,9 @@ from numpy.typing import NDArray
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import JsonObject, name_of
-from spor_tasks.core.references import has_words
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, sides
-from spor_tasks.evaluation import subject
+from spor_tasks.evaluation import doubts, subject
 from spor_tasks.evaluation.outputs import ScoredRow, check_same, name_of_metric, parsed
 from spor_tasks.evaluation.subject import Subject
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
@@ -41,11 +39,6 @@ from spor_tasks.results.stats import (
     resampled_scores,
 )
 from spor_tasks.text import filters as known_filters
-
-_FEW = 0.01  # WebNLG's test set has four samples of 2,179 that share two inputs
-
-_MOSTLY, _RARELY = 0.5, 0.1
-"""The shares of outputs above which, and of references below which, they look different."""
 
 
 class Judged(NamedTuple):
@@ -197,8 +190,9 @@ def score(
     samples = [row.sample for row in rows[0]]
     clusters, sha = clusters_of(sample.cluster for sample in samples), digest(samples)
     signed = _signed(sha, about.filters if filters is None else filters, lowercase=lowercase)
-    warnings, systems = [*_apart(samples, judges)], dict[str, System]()
-    warnings += about.doubts(len(samples))
+    warnings, systems = [*about.doubts(len(samples))], dict[str, System]()
+    reads_texts = any(each.needs_texts for each in judges)
+    warnings += doubts.apart(samples) if reads_texts else ()
     for file, of_file in zip(paths, rows, strict=True):
         name = name_of(file)
         if name in systems:
@@ -208,11 +202,7 @@ def score(
         shown = {key: judged[key] for key in of_task or judged if key in judged}
         scores = _scores(shown, clusters, intervals=intervals)
         systems[name] = System(name, of_file, scores, shown, judgements)
-        warnings += (
-            _looks(systems[name], lowercase=lowercase)
-            if any(each.needs_texts for each in judges)
-            else ()
-        )
+        warnings += doubts.looks(name, of_file, lowercase=lowercase) if reads_texts else ()
     *_, last = systems.values()
     first = last if baseline else next(iter(systems.values()))
     others = [each for each in systems.values() if each is not first]
@@ -283,6 +273,8 @@ def _judged(
         found = _judge(rows, judge, {info.name for info in infos}, lowercase=lowercase)
         judgements.append(found)
         signature = f"{judge.signature_of([row.sample for row in rows])}|{signed}"
+        if lowercase:  # as sacrebleu says it
+            signature = signature.replace("|case:mixed|", "|case:lc|")
         for info, column, named in columns_of(infos, [each.values for each in found]):
             judged[info.name] = Judged(info, column, named, signature)
     return judged, judgements
@@ -374,49 +366,3 @@ def _signed(sha256: str, filters: Sequence[str], *, lowercase: bool) -> str:
     versions = [(name, known_filters.find(name).version) for name in filters]
     names = [f"{name}.v{version}" if version > 1 else name for name, version in versions]
     return f"{signed}|filter:{','.join(names) or 'none'}"
-
-
-def _apart(samples: Sequence[Sample], metrics: Iterable[Metric]) -> Iterator[str]:
-    """Yield the warning that rows of one input have a text each, if a metric reads texts."""
-    alone = [sample for sample in samples if len(sample.references) == 1]
-    if len(alone) <= _FEW * len(samples) or not any(each.needs_texts for each in metrics):
-        return
-    texts: dict[Hashable, list[str]] = defaultdict(list)
-    for sample in alone:
-        texts[sample.input] += sample.references
-    divided = [each for each in texts.values() if len(set(each)) > 1]
-    found = sum(map(len, divided))
-    if found > _FEW * len(samples):
-        yield (
-            f"{found:,} rows are of {len(divided):,} inputs, and each is compared with its own "
-            "text alone: write one row for each input, with all its texts"
-        )
-
-
-_LOOKS: tuple[tuple[str, Callable[[str], object], str], ...] = (
-    ("lower-cased", str.islower, "`--lowercase` scores both in lower case"),
-    (
-        "tokenized",
-        re.compile(r"\w [.,;:!?](?: |$)|\w n't\b|\w 's\b").search,
-        "join the marks to their words, as Moses' detokenizer does",
-    ),
-)
-"""What texts may look like, how to tell it of one, and what to do if only outputs look so."""
-
-
-def _looks(system: System, *, lowercase: bool) -> Iterator[str]:
-    """Yield warnings of outputs that look otherwise than references, which costs points."""
-    outputs = [text for row in system.rows for text in row.outputs if has_words(text)]
-    references = [
-        text for row in system.rows for side in sides(row.sample) for text in side.references
-    ]
-    for look, is_so, remedy in _LOOKS[lowercase:]:
-        of_outputs, of_references = (
-            sum(map(bool, map(is_so, texts))) / len(texts) if texts else 0.5
-            for texts in (outputs, references)
-        )
-        if of_outputs > _MOSTLY and of_references < _RARELY:
-            yield (
-                f"{system.name}: {of_outputs:.0%} of the outputs look {look}, and "
-                f"{of_references:.0%} of the references: {remedy}"
-            )

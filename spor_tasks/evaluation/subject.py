@@ -1,6 +1,6 @@
 """The samples that outputs are for: a task's test set, those of a file, or each row's own."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,8 +36,6 @@ class Subject:
     """Returns those that a task with demonstrations asks for, if it does not ask for all."""
     for_texts_alone: bool = False
     """Whether only files of texts are for them."""
-    has_entries: bool = False
-    """Whether they are all entries of a file, of which some may make no sample."""
     may_repeat: bool = False
     """Whether a row may repeat its sample, which must be one of these."""
     labels: Path | None = None
@@ -61,14 +59,29 @@ class Subject:
         """The samples that a task asks for, in their order."""
         return tuple(self.read_covered()) if self.read_covered else self.samples
 
+    @cached_property
+    def _contents(self) -> frozenset[Hashable]:
+        return frozenset(_content(sample) for _, sample in self.samples if sample)
+
+    def has(self, sample: Sample) -> bool:
+        """Return whether a row may have this sample."""
+        return not self.may_repeat or _content(sample) in self._contents
+
     def doubts(self, count: int) -> Iterator[str]:
         """Yield what a reader must know of outputs for so many samples."""
         if self.task:  # covered samples may take minutes to find
             if not self.read_covered and count < (whole := len(self.samples)):
                 yield f"a trial on {count:,} of the {whole:,} samples of {self.task}"
-        elif self.has_entries and (none := sum(sample is None for _, sample in self.samples)):
+        elif not self.for_texts_alone and (
+            none := sum(sample is None for _, sample in self.samples)
+        ):
             whole = len(self.samples)
-            yield f"{self.name}: {none:,} of {whole:,} entries have no unit or text: not scored"
+            yield f"{self.name}: {none:,} of {whole:,} entries are no samples: not scored"
+
+
+def _content(sample: Sample) -> Hashable:
+    """Return what two copies of a sample share, whatever they are numbered."""
+    return sample.units, sample.references, sample.about("name")
 
 
 def find(
@@ -132,7 +145,7 @@ def _of_entries(file: Path, corpus: Corpus, lang: str | None) -> Subject:
         for place, _, sample in read_samples(file, SampleMaker(corpus.name), lang):
             yield place, sample and in_its_names(sample, corpus.attributes, where=place)
 
-    return Subject(corpus, str(file), entries, has_entries=True)
+    return Subject(corpus, str(file), entries)
 
 
 def _of_file(file: Path, references: Path | None, lang: str | None) -> Subject:
