@@ -7,8 +7,8 @@ from typing import Any
 from spor_tasks.core.contracts import Gap, Score, TaskSpec
 from spor_tasks.core.errors import ConfigError, SporError
 from spor_tasks.core.foreign import guarded
-from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sets, sides
+from spor_tasks.corpora.own import corpus_of
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.groups import TWINS, judge_all
 from spor_tasks.metrics.learned import LOADERS, PREFIXES, Learned
@@ -86,8 +86,7 @@ def _misfits(found: Metric, spec: TaskSpec, pair: Sets) -> Iterator[str]:
     (answers, *_) = (each.answers for each in metrics_for(spec.judging.scores))
     if found.answers != answers:
         yield f"it judges {found.answers}, and the task has {answers}"
-    name = pair.facts.corpus
-    kind = registry().get("corpus", name).units if name in registry().names("corpus") else "facts"
+    kind = corpus_of(pair.facts.corpus).units
     if found.units and kind not in found.units:
         yield f"it is about {' or '.join(found.units)}, and the units are {kind}"
     samples = [side for sample in pair.test for side in sides(sample)]
