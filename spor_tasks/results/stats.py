@@ -304,10 +304,7 @@ def estimate(
             none = np.zeros((1, len(systems)))
             variances = Variances(np.array([np.nanvar(resampled)]), none, none, none, freedom)
         if is_difference:
-            inverted = randomization_interval((all_columns[0], all_columns[1]), all_clusters)
-            # Of two very unlike systems a corpus BLEU is no line, and resamples know it better.
-            is_off = inverted is not None and not inverted[0] <= value <= inverted[1]
-            ends = ends if is_off else inverted
+            ends = randomization_interval((all_columns[0], all_columns[1]), all_clusters)
     elif are_all or all(len(runs) > 1 for runs in by_system):
         _, found = differences(by_system, clusters)
         if not math.isnan(value):
