@@ -87,6 +87,6 @@ def show(
     if not out:
         then("spor", "compare", *systems, *more, "--out", "comparison")
     else:
-        print(f"\n{visible(out / report.COMPARISON)}")
+        print(f"\n{visible(out / report.PAGE)}")
         then("python", "-m", "webbrowser", out / report.PAGE)
     return 0 if document.whole else VIOLATED

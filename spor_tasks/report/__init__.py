@@ -17,7 +17,6 @@ from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.results.pairs import pair
 
 __all__ = [
-    "COMPARISON",
     "PAGE",
     "Leaderboard",
     "Report",
@@ -31,9 +30,6 @@ __all__ = [
 
 PAGE = "page.html"
 """The file of a report that shows everything."""
-
-COMPARISON = "compare.md"
-"""The file of a comparison that people read."""
 
 
 def write(

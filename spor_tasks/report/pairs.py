@@ -17,13 +17,14 @@ _LEGEND = (
     "test. p is adjusted for the number of rows (Holm, 1979), and † p < 0.05 and ‡ p < 0.01 are of "
     "the adjusted p. Intervals are of one row on its own, and so is *detectable*: the difference "
     "that a test finds with 80 % power. Up and down count the documents with a higher and with a "
-    "lower value. "
+    "lower value. ↓: lower is better. "
     "All of it holds for these checkpoints only."
 )
 _SHORT_LEGEND = (
     "[low, high]: 95 % interval. p is adjusted for the number of rows: † p < 0.05, ‡ p < 0.01. "
     "detectable: the difference that such a test finds with 80 % power."
 )
+_LONG = 30  # of a header
 _LETTERS = 300  # of an output, in a table
 _LINE_ENDS = re.compile(r"[\r\n\u2028\u2029\x85]+")
 
@@ -38,7 +39,10 @@ def document(pairing: Pairing, most: int = 0) -> Document:
     first, *others = pairing.systems
     return Document(
         title=f"{', '.join(others)} against {first}",
-        grids=(_table(pairing), *(grid for grid in changed if most and grid.runs)),
+        grids=(
+            *([_table(pairing)] if pairing.rows else []),
+            *(grid for grid in changed if most and grid.runs),
+        ),
         legend=_LEGEND,
         problems=pairing.problems,
         short_legend=_SHORT_LEGEND,
@@ -61,7 +65,7 @@ def _table(pairing: Pairing) -> Grid:
         clusters = "" if found.clusters in {None, found.n} else f" in {found.clusters:,} clusters"
         return (
             row.task,
-            row.facts.label,
+            f"{row.facts.label}{' ↓' * (row.facts.higher_is_better is False)}",
             *(() if is_pair else (row.second,)),
             *cells,
             Number(
@@ -77,15 +81,10 @@ def _table(pairing: Pairing) -> Grid:
             f"{row.lost:,}",
         )
 
-    header = (
-        *("task", "score"),
-        *(
-            (first, *others, f"{others[0]} − {first}")
-            if is_pair
-            else ("system", first, "its score", "difference")
-        ),
-        *("n", "p", "detectable", "up", "down"),
-    )
+    less = f"{others[0]} − {first}"
+    less = less if len(less) <= _LONG else "difference"
+    systems = (first, *others, less) if is_pair else ("system", first, "its score", "difference")
+    header = ("task", "score", *systems, "n", "p", "detectable", "up", "down")
     lines = [line(row) for row in pairing.rows]
     tests = joined("; ", *dict.fromkeys(row.test for row in pairing.rows))
     return Grid(f"Compared with {first}", tests, header, {"run": lines}, notes.texts)

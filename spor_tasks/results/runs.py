@@ -32,6 +32,7 @@ _OFF = frozenset((None, False, "", "False", "false", "None"))
 _CHECKPOINT = ("model_revision", "model_sha", "model_num_parameters")
 # Facts about chats that lm-eval writes outside of the tasks.
 _CHAT = ("chat_template_sha", "system_instruction_sha")
+_NAMES = ("results*.json", "*_????-??-??T??-??-??.*.json")
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
 
 RunKey = tuple[Path, str]
@@ -345,7 +346,10 @@ def files_of(paths: Iterable[Path]) -> list[Path]:
     for path in paths:
         if not os.path.lexists(path):
             raise ResultError("does not exist", where=path)
-        found += path.rglob("results*.json") if is_folder(path) else [path]
+        if is_folder(path):  # with `--output_path NAME.json` lm-eval writes NAME_DATE.json
+            found += (file for name in _NAMES for file in path.rglob(name))
+        else:
+            found.append(path)
     return [*{os.path.realpath(file): file for file in sorted(found)}.values()]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spor_tasks.core.errors import ConfigError, ResultError, advice
-from spor_tasks.core.files import FileContent, JsonObject, read_json, read_rows
+from spor_tasks.core.files import FileContent, read_json, read_rows
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged, values_of
@@ -144,7 +144,7 @@ def _outputs(answers: Sequence[Any], continuations: Sequence[str]) -> tuple[str,
     best = max(range(len(firsts)), key=likelihoods.__getitem__)
     text = continuations[best] if best < len(continuations) else ""
     is_choice = len(firsts) > 1
-    return (text if is_choice else f"{text}   [log likelihood {likelihoods[best]:.3f}]",)
+    return (text.strip() if is_choice else f"{text}   [log likelihood {likelihoods[best]:.3f}]",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +180,15 @@ def results_of(path: Path) -> tuple[list[TaskResult], list[Problem]]:
         ours, faults = of_files([file])
         problems += (fault for fault in faults if fault.kind != "foreign")
         found += map(_of_run, ours)
-        if not any(fault.kind == "unreadable" for fault in faults):
-            content = read_json(file, ResultError)
-            for key, config in content["configs"].items():
-                if not is_ours(key, config) and isinstance(content["results"].get(key), dict):
-                    found.append(_of_content(file, key, content))
+        content = {} if any(each.kind == "unreadable" for each in faults) else read_json(file)
+        for key, config in content.get("configs", {}).items():
+            if is_ours(key, config):
+                continue
+            try:
+                found.append(_of_content(file, key, content))
+            except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
+                what = f"cannot be read: {type(error).__name__}: {error}"
+                problems.append(Problem("schema", f"{file}: {key}", what))
     if is_samples:
         found = [each for each in found if path_of(each.file, each.key) == path]
         problems = []
@@ -220,28 +224,22 @@ def _of_run(run: Run) -> TaskResult:
 
 
 def _of_content(file: Path, key: str, content: FileContent) -> TaskResult:
-    """Return a task that is not ours, of which every field may be missing."""
-
-    def entry(name: str, of: str = key) -> JsonObject:
-        part = content.get(name)
-        found = part.get(of) if isinstance(part, dict) else None
-        return found if isinstance(found, dict) else {}
-
-    counts, metadata = entry("n-samples"), entry("configs").get("metadata")
-    versions, config = content.get("versions") or {}, content["config"]
-    stated = metadata.get("version") if isinstance(metadata, dict) else None
+    """Return a task that is not ours, whose file may say nothing but its scores."""
+    counts = content["n-samples"].get(key) or {}
+    metadata = content["configs"][key].get("metadata") or {}
+    versions = content.get("versions") or {}
     return TaskResult(
         task=bare(key),
         key=key,
         file=file,
-        model=str(content.get("model_name") or config.get("model")),
-        version=str(versions.get(key, stated)),
+        model=str(content.get("model_name") or content["config"]["model"]),
+        version=str(versions.get(key, metadata.get("version"))),
         totals={
             name.removesuffix(_PLAIN): float(total)
             for name, total in content["results"][key].items()
             if "," in name and "_stderr" not in name and isinstance(total, int | float)
         },
-        higher_is_better=entry("higher_is_better"),
+        higher_is_better=(content.get("higher_is_better") or {}).get(key) or {},
         n=counts.get("effective"),
         size=counts.get("original"),
     )

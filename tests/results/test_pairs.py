@@ -2,20 +2,26 @@
 
 import json
 import math
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from docs.benchmarks import comparisons
-from spor_tasks.core.errors import ConfigError, ResultError
+from spor_tasks import report
+from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results import pairs, stats
 from spor_tasks.results.compare import holm
 from spor_tasks.results.pairs import EXACT, RANDOMIZATION, against_first, labels, pair
 from tests.support import foreign_tasks
 from tests.support.foreign_tasks import CHOICES, TEXTS, edited_rows, result_file, rows_of
+from tests.support.strategies import VALUES, changed, places
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +202,16 @@ def test_a_file_of_samples_or_of_results_names_a_system(runs):
     assert row(pair([*map(result_file, runs[:2])]), CHOICES, "acc").difference == whole
 
 
+def test_results_may_have_the_name_that_a_user_gave_them(copies):
+    """With `--output_path NAME.json` lm-eval writes NAME_DATE.json and the samples beside it."""
+    first, second, _ = copies
+    expected = pair([first, second]).rows
+    for run in (first, second):
+        file = result_file(run)
+        file.rename(file.with_name(file.name.replace("results_", "mine_")))
+    assert pair([first, second]).rows == expected
+
+
 def test_two_runs_of_a_task_in_one_folder_are_refused(copies):
     first, second, third = copies
     third.rename(second / "again")
@@ -267,3 +283,52 @@ def test_equal_systems_that_are_right_on_whole_passages_are_seldom_called_differ
         columns = [comparisons.answers(rng, passages, 0.6, 1.0) for _ in range(2)]
         called += comparisons.p_values(columns, passages)[0] < 0.05
     assert called <= 5
+
+
+DOC = {"question": "Who?", "choices": ["Ida", "Orla"], "meta": {"passage": 1}}
+LINE = {
+    "doc_id": 0,
+    "doc": DOC,
+    "target": "0",
+    "arguments": {"gen_args_0": {"arg_0": "Who?", "arg_1": " Ida"}},
+    "resps": [[["-1.0", "True"]]],
+    "filter": "none",
+    "metrics": ["acc"],
+    "acc": 1.0,
+}
+RESULT = {
+    "results": {"who": {"alias": "who", "acc,none": 1.0, "acc_stderr,none": "N/A"}},
+    "configs": {"who": {"task": "who", "metadata": {"version": 1.0}}},
+    "versions": {"who": 1.0},
+    "n-samples": {"who": {"original": 1, "effective": 1}},
+    "higher_is_better": {"who": {"acc": True}},
+    "config": {"model": "hf", "model_args": "pretrained=x"},
+    "model_name": "x",
+}
+
+
+def faulty(content):
+    return st.builds(
+        lambda path, value: changed(content, path, value),
+        st.sampled_from([*places(content)]),
+        VALUES | st.just(...),
+    )
+
+
+@given(
+    st.tuples(faulty(RESULT), st.just(LINE)) | st.tuples(st.just(RESULT), faulty(LINE)),
+    st.sampled_from([None, "meta.passage", "choices.0", "nothing"]),
+)
+def test_whatever_a_file_holds_only_our_errors_come_of_it(files, cluster):
+    with tempfile.TemporaryDirectory() as name:
+        for side, (result, line) in (("good", (RESULT, LINE)), ("bad", files)):
+            folder = Path(name, side)
+            folder.mkdir()
+            (folder / "results_1.json").write_text(json.dumps(result))
+            (folder / "samples_who_1.jsonl").write_text(json.dumps(line))
+        with suppress(SporError):
+            report.write_compare([Path(name, "good"), Path(name, "bad")], cluster=cluster, most=1)
+        with suppress(SporError):
+            report.write_compare(
+                [Path(name, "bad"), Path(name, "good")], Path(name, "out"), cluster=cluster
+            )
