@@ -1,17 +1,17 @@
 """The documents of a task, and the demonstrations before their prompts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import chain
+from itertools import chain, combinations
 from typing import TypeAlias
 
 from datasets import Dataset
 
 from spor_tasks.core.errors import ConfigError, SplitError
 from spor_tasks.core.files import FileContent
-from spor_tasks.core.sample import Sample, Sets, sides, without_first_reference
+from spor_tasks.core.sample import DataUnit, InFile, Sample, Sets, sides, without_first_reference
 from spor_tasks.prompts import content, kept
 from spor_tasks.prompts.content import Matching, Prompted
 from spor_tasks.prompts.exchanged import twins, with_twins
@@ -25,6 +25,9 @@ HELD_OUT = ("held_out", "held_out_twin")
 
 BEFORE_TWIN = "demonstrations_twin"
 """The field of a document with the demonstrations before its twin's prompts."""
+
+SHOWN_PAIRS = "shown_pairs"
+"""The field of a logged document with what :func:`shown_pairs` says of its sample."""
 
 _choose = cache(kept.choose)  # the tasks of both arms have the same
 _match = cache(content.matching)
@@ -129,6 +132,33 @@ def matching(pair: Sets, most: int) -> dict[str, Matching]:
     if len(pair.arms) == 1:
         return {}
     return dict(zip(pair.arms, _match(chosen(pair, most)), strict=True))
+
+
+@cache
+def shown_pairs(pair: Sets, most: int | None) -> Mapping[str, Mapping[str, float]]:
+    """Return the share of each test sample's pairs of units that each of two arms shows together.
+
+    By the id of the sample. The arms are training sets, or the at most ``most`` demonstrations that
+    are chosen for the sample. Empty for other sets, and without samples of several units.
+    """
+    if len(pair.arms) != 2 or any(isinstance(each, InFile) for each in pair.arms.values()):
+        return {}
+    shown = {arm: _pairs(() if most else samples) for arm, samples in pair.arms.items()}
+    prompted = {each.sample.id: each for each in chosen(pair, most)} if most else {}
+    shares = {}
+    for sample in pair.test:
+        own = _pairs([sample])
+        if most and sample.id in prompted:
+            shown = dict(zip(pair.arms, map(_pairs, prompted[sample.id].arms), strict=True))
+        if own:
+            together = {arm: len(own & of_arm) / len(own) for arm, of_arm in shown.items()}
+            shares[sample.id] = together
+    return shares
+
+
+def _pairs(samples: Iterable[Sample]) -> set[frozenset[DataUnit]]:
+    """Return the pairs of units that stand together in a sample."""
+    return {frozenset(two) for sample in samples for two in combinations({*sample.units}, 2)}
 
 
 def drawn_from(pair: Sets, arm: str, *, before_twin: bool) -> Sequence[Sample]:

@@ -287,13 +287,21 @@ class SporTask(host.HostTask):
                     json.dumps(self._failures),
                 )
         self._measured.clear()
+        number = self.config.num_fewshot
+        shares: Mapping[str, Mapping[str, float]] = {}
+        if not self._is_bypassed and (self._chooses or not number):  # drawn ones are of no sample
+            shares = documents.shown_pairs(self._plan.pair, number if self._chooses else None)
         # All that a chain of filters left is measured together, which is faster.
         for left in () if self._is_bypassed else map(iter, found):
             outputs = [tuple(islice(left, len(of_sample))) for of_sample in answered]
             measured = adapt.measured(self._metrics, self._scores, samples, outputs)
             for sample, texts, (values, details) in zip(samples, outputs, measured, strict=True):
-                tokens = {"tokens": [text.tokens for text in texts]} if self._tokens else {}
-                self._measured[self._key(sample.id, texts)] = values, details | tokens
+                more: FileContent = {}
+                if self._tokens:
+                    more["tokens"] = [text.tokens for text in texts]
+                if sample.id in shares:
+                    more[documents.SHOWN_PAIRS] = shares[sample.id]
+                self._measured[self._key(sample.id, texts)] = values, details | more
         return list(self._instances)
 
     @property

@@ -58,6 +58,8 @@ class Traits(Struct, frozen=True):
     units: int
     predicate: tuple[str, ...]
     """The predicates of its triples, or the attributes."""
+    pairs: tuple[str, ...] = ()
+    """In words, the share of its pairs of units that each arm shows together."""
 
 
 class Facets(Struct, frozen=True):
@@ -193,10 +195,18 @@ def shown(record: Record) -> Shown:
         names = (unit.predicate if isinstance(unit, Triple) else unit.attribute for unit in units)
         own, *twins = map(to_builtins, sample_views(record.sample))
         predicates = tuple(dict.fromkeys(names))
-        traits = Traits(category_of(record.sample), len(units), predicates)
+        pairs = (f"{arm}: {_share(share)}" for arm, share in record.shown_pairs.items())
+        traits = Traits(category_of(record.sample), len(units), predicates, tuple(pairs))
         return traits, {**own, "twins": twins}
 
     return Shown(record.sample.id, record.inputs, view_of(record), sample)
+
+
+def _share(share: float) -> str:
+    """Return a share in one of four steps."""
+    if share in {0, 1}:
+        return f"{100 * share:.0f} %"
+    return "1 to 49 %" if share < 1 / 2 else "50 to 99 %"
 
 
 def _source(files: Sequence[SampleFile]) -> TestSource:

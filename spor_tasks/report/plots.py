@@ -5,12 +5,13 @@ plot stands in. Equal figures are equal bytes.
 """
 
 import math
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 from statistics import fmean, stdev
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spor_tasks.core.words import joined
 from spor_tasks.report.browser import TestOutcomes
@@ -65,6 +66,7 @@ _AS_IS = _Look("#8a8a8a", _DIAMOND)
 _DIFFERENCE = _Look("currentColor", _CIRCLE)
 _TRAITS = {
     "units": ("units", "Score by number of units"),
+    "pairs": ("pairs", "Score by the share of a sample's pairs of units that an arm shows"),
     "category": ("categories", "Score by category"),
 }
 _OF_SAMPLES = tuple(name for name, _ in _TRAITS.values())
@@ -309,21 +311,31 @@ def _groups(tests: Iterable[tuple[TestOutcomes, ScoreFacts]], trait: str) -> Ite
             for sample, value in zip(run.samples, run.scores, strict=True):
                 if value is not None:
                     over_runs[run.facets.model, run.facets.arm, sample].append(value)
-        models: dict[str, dict[Any, dict[str, list[float]]]] = {}
+        models: dict[str, dict[str, dict[str, list[float]]]] = {}
+        sizes = dict[str, Counter[str]]()
         for (model, arm, sample), values in sorted(over_runs.items()):
-            group = getattr(test.traits[sample], trait)
-            if group is not None:
+            own = getattr(test.traits[sample], trait)
+            groups = own if isinstance(own, tuple) else (own,)
+            for group in (str(each) for each in groups if each is not None):
                 arms = models.setdefault(model, {}).setdefault(group, {})
                 arms.setdefault(arm, []).append(fmean(values))
+            sizes.setdefault(model, Counter())[arm] += 1
         looks = dict(zip(test.arms, _LOOKS, strict=False))
-        for model, groups in models.items():
+        for model, of_model in models.items():
             title = _short(model), test.title, score.label
-            for group, arms in sorted(groups.items()) if len(groups) > 1 else ():
+            for group, arms in sorted(of_model.items(), key=lambda item: _natural(item[0])):
                 points = [
                     _mean(of_arm, looks.get(arm, _AS_IS), arm.capitalize() if arm in looks else arm)
                     for arm, of_arm in arms.items()
+                    if len(of_arm) < sizes[model][arm]  # all samples are no group
                 ]
-                yield _PlotRow(title, [_short(str(group))], points)
+                if points:
+                    yield _PlotRow(title, [_short(group)], points)
+
+
+def _natural(text: str) -> list[str | int]:
+    """Return what sorts a text by the numbers in it."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)]
 
 
 def _mean(values: Sequence[float], look: _Look, name: str) -> _Point:

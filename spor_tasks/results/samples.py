@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -54,6 +54,8 @@ class Record:
     likelihoods: tuple[Likelihood, ...] = ()
     reading: "Reading | None" = None
     recognized: "tuple[Recognized, ...]" = ()
+    shown_pairs: Mapping[str, float] = field(default_factory=dict)
+    """The share of its pairs of units that each arm shows together."""
 
 
 class Recognized(NamedTuple):
@@ -164,6 +166,7 @@ class _Document(msgspec.Struct):
     corpus: str
     recognized: dict[str, str] = msgspec.field(name="said", default_factory=dict)
     tokens: list[Annotated[int, msgspec.Meta(ge=1)]] | None = None
+    shown_pairs: dict[str, Annotated[float, msgspec.Meta(ge=0, le=1)]] = {}
     sp_search: str | None = None
     sp_program: str | None = None
     sp_verdict: bool | None = None
@@ -221,6 +224,7 @@ def _record(run: Run, line: bytes) -> Record:
             Recognized(aspect, value, requested.get(aspect))
             for aspect, value in described.recognized.items()
         ),
+        shown_pairs=described.shown_pairs,
     )
 
 

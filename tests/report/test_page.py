@@ -323,6 +323,25 @@ def test_plots_have_a_row_for_each_model_and_task(invented):
     assert blue.isdisjoint(vermilion)  # a hue has markers of its own
 
 
+def test_scores_are_also_by_the_share_of_pairs_that_an_arm_shows(tmp_path):
+    """All samples are no group: Atom shows none of their pairs."""
+    for arm, value in (("atom", 20.0), ("combination", 60.0)):
+        samples = list(map(town, range(12)))
+        values = [{"parent": value + number} for number in range(12)]
+        rows = rows_of(samples, [["Greyport."]] * 12, values)
+        for number, row in enumerate(rows):
+            row["doc"]["shown_pairs"] = {"atom": 0.0, "combination": number // 4 / 2}
+        write_rows(tmp_path / f"results_{arm}.json", rows, arm=arm, task=TASK)
+    plot = plots_of(tmp_path)["pairs"]
+    assert [word for word in words(plot) if ": " in word and "%" in word] == [
+        *("combination: 0 %", "combination: 50 to 99 %", "combination: 100 %")
+    ]
+    means = re.findall(r"<title>([\d.]+) ", plot.svg)
+    assert means == ["21.50", "61.50", "25.50", "65.50", "29.50", "69.50"]
+    (test,) = chunk(page_of(tmp_path), 0)["tests"]
+    assert test["traits"][0]["pairs"] == ["atom: 0 %", "combination: 0 %"]
+
+
 def test_one_arm_has_no_plot_and_arms_without_samples_have_that_of_gaps(tmp_path):
     write_result(tmp_path / "results_atom.json", arm="atom", parent=40.0)
     assert plots_of(tmp_path) == {}
