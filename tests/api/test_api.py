@@ -229,7 +229,7 @@ def test_texts_of_a_notebook_are_scored_as_files(texts):
 @pytest.mark.parametrize(
     ("outputs", "settings", "what"),
     [
-        ({"mine": ["one"]}, {}, r"^mine:2: the file has 1 lines"),
+        ({"mine": ["one"]}, {}, r"^mine:2: there is 1 output, and spor_systematicity_mini has 200"),
         ({"mine": [None] * 200}, {}, r"^mine:1"),
         ({}, {}, "no outputs"),
         ([], {}, "no outputs"),
