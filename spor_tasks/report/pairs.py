@@ -1,12 +1,14 @@
 """Systems beside each other on any task, as a document: their differences, and what changed."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from spor_tasks.core.files import FileContent
 from spor_tasks.core.words import joined
 from spor_tasks.report.document import Document
 from spor_tasks.report.grid import Grid, Line, Notes, Number, p_text
 from spor_tasks.results.pairs import Paired, Pairing, TaskPairs
+from spor_tasks.results.stats import Interval
 
 _LEGEND = (
     "Each system is compared with the first, on the documents that every system has. "
@@ -31,17 +33,13 @@ _LINE_ENDS = re.compile(r"[\r\n\u2028\u2029\x85]+")
 
 def document(pairing: Pairing, most: int = 0) -> Document:
     """Return a table of all rows, and then ``most`` changed documents of each task."""
-    changed = (
-        _changed(task, pairing, number, most)
-        for task in pairing.tasks
-        for number in range(1, len(pairing.systems))
-    )
+    changed = [_changed(*each, pairing.systems, most) for each in _each(pairing)] if most else []
     first, *others = pairing.systems
     return Document(
         title=f"{', '.join(others)} against {first}",
         grids=(
             *([_table(pairing)] if pairing.rows else []),
-            *(grid for grid in changed if most and grid.runs),
+            *(grid for grid in changed if grid.runs),
         ),
         legend=_LEGEND,
         problems=pairing.problems,
@@ -50,27 +48,31 @@ def document(pairing: Pairing, most: int = 0) -> Document:
     )
 
 
+def _each(pairing: Pairing) -> Iterator[tuple[TaskPairs, int]]:
+    """Yield each task with the number of each further system."""
+    return ((task, n) for task in pairing.tasks for n in range(1, len(pairing.systems)))
+
+
 def _table(pairing: Pairing) -> Grid:
     first, *others = pairing.systems
     notes, is_pair = Notes(), len(others) == 1
 
     def line(row: Paired) -> Line:
         found, digits = row.difference, row.digits
-        ends = found.interval and (found.interval.low, found.interval.high)
-        cells = (
-            Number(f"{value:.{digits}f}", ", ".join(f"{end:.{digits}f}" for end in of))
+        first_cell, second_cell = (
+            Number(f"{value:.{digits}f}", _ends(interval, digits))
             for value, interval in zip(row.values, row.intervals, strict=True)
-            for of in [(interval.low, interval.high) if interval else ()]
         )
         clusters = "" if found.clusters in {None, found.n} else f" in {found.clusters:,} clusters"
         return (
             row.task,
             f"{row.facts.label}{' ↓' * (row.facts.higher_is_better is False)}",
             *(() if is_pair else (row.second,)),
-            *cells,
+            first_cell,
+            second_cell,
             Number(
                 f"{found.value:+.{digits}f}",
-                ", ".join(f"{end:.{digits}f}" for end in ends or ()),
+                _ends(found.interval, digits),
                 found.mark,
                 notes.letters(found.reason, *found.notes),
             ),
@@ -90,7 +92,11 @@ def _table(pairing: Pairing) -> Grid:
     return Grid(f"Compared with {first}", tests, header, {"run": lines}, notes.texts)
 
 
-def _changed(task: TaskPairs, pairing: Pairing, number: int, most: int) -> Grid:
+def _ends(interval: Interval | None, digits: int) -> str:
+    return f"{interval.low:.{digits}f}, {interval.high:.{digits}f}" if interval else ""
+
+
+def _changed(task: TaskPairs, number: int, systems: Sequence[str], most: int) -> Grid:
     """Return the documents that changed most from the first system to another."""
     changes = task.changes(number)
     outputs = sum(each.before != each.after for each in changes)
@@ -107,7 +113,7 @@ def _changed(task: TaskPairs, pairing: Pairing, number: int, most: int) -> Grid:
         lines.append((name, ", ".join(moved) or "the same scores"))
         for sign, texts in (("-", change.before), ("+", change.after)):
             lines += (("", f"{sign} {_short(text)}") for text in texts)
-    first, other = pairing.systems[0], pairing.systems[number]
+    first, other = systems[0], systems[number]
     caption = (
         f"{min(most, len(changes)):,} of {len(changes):,}, the largest changes first; {outputs:,} "
         f"outputs differ; {prompts:,} of the changed had a different prompt"
@@ -135,6 +141,5 @@ def changes_of(pairing: Pairing) -> list[FileContent]:
             "documents": len(task.ids),
             "changes": task.changes(number),
         }
-        for task in pairing.tasks
-        for number in range(1, len(pairing.systems))
+        for task, number in _each(pairing)
     ]

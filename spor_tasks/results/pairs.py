@@ -426,16 +426,14 @@ def _adjusted(tasks: Sequence[TaskPairs]) -> tuple[TaskPairs, ...]:
     """Return the tasks with adjusted p, marks, and the smallest differences that a test finds."""
     p_values = [row.difference.p for task in tasks for row in task.rows]
     adjusted = iter(holm([p for p in p_values if p is not None]))
-    return tuple(
-        replace(task, rows=tuple(_marked(row, adjusted) for row in task.rows)) for task in tasks
-    )
 
+    def of(row: Paired) -> Paired:
+        found = row.difference
+        if found.p is None:
+            return row
+        p, pooled = next(adjusted), [found.variances] if found.variances else []
+        smallest = stats.detectable(pooled) if pooled else None
+        mark = marked(found, p, None, (1, 1), row.digits)
+        return replace(row, difference=replace(mark, p=found.p, detectable=smallest), p=p)
 
-def _marked(row: Paired, adjusted: Iterator[float]) -> Paired:
-    found = row.difference
-    if found.p is None:
-        return row
-    p = next(adjusted)
-    smallest = stats.detectable([found.variances]) if found.variances else None
-    difference = replace(marked(found, p, None, (1, 1), row.digits), p=found.p, detectable=smallest)
-    return replace(row, difference=difference, p=p)
+    return tuple(replace(task, rows=tuple(map(of, task.rows))) for task in tasks)

@@ -81,6 +81,11 @@ class TaskResult:
         return self.run.arm if self.run else None
 
     @property
+    def is_baseline(self) -> bool:
+        """Whether no model wrote the outputs of a run of ours."""
+        return self.run is not None and self.run.log.baseline is not None
+
+    @property
     def path(self) -> Path:
         """The file of its samples.
 
@@ -199,14 +204,8 @@ def results_of(path: Path) -> tuple[list[TaskResult], list[Problem]]:
             each=tuple(map(str, problems)),
             remedy="Give the folder that `--output_path` named.",
         )
-    of_models = {each.task for each in found if not _is_baseline(each)}
-    return [
-        each for each in found if each.task not in of_models or not _is_baseline(each)
-    ], problems
-
-
-def _is_baseline(result: TaskResult) -> bool:
-    return result.run is not None and result.run.log.baseline is not None
+    models = {each.task for each in found if not each.is_baseline}
+    return [each for each in found if each.task not in models or not each.is_baseline], problems
 
 
 def _of_run(run: Run) -> TaskResult:
@@ -238,6 +237,7 @@ def _of_content(file: Path, key: str, content: FileContent) -> TaskResult:
             name.removesuffix(_PLAIN): float(total)
             for name, total in content["results"][key].items()
             if "," in name and "_stderr" not in name and isinstance(total, int | float)
+            if not name.startswith("bypass,")  # of --predict_only, which scores nothing
         },
         higher_is_better=(content.get("higher_is_better") or {}).get(key) or {},
         n=counts.get("effective"),
@@ -334,7 +334,6 @@ def _field(doc: object, field: str) -> Hashable:
             found = found[part]
         else:
             names = found if isinstance(found, dict) else doc if isinstance(doc, dict) else ()
-            raise ConfigError(
-                f"a document has no field {field}", where="--cluster", remedy=advice(part, names)
-            )
+            what, remedy = f"a document has no field {field}", names and advice(part, names)
+            raise ConfigError(what, where="--cluster", remedy=remedy or None)
     return json.dumps(found, sort_keys=True)
