@@ -271,14 +271,14 @@ def read_lines(path: Path) -> Generator[bytes]:
 
 
 def decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
-    """Yield the lines as texts, with their ends but without a mark of Windows before the first.
+    """Yield the lines as texts, with their ends but without a mark of Windows before them.
 
     Raises:
         CorpusError: a line is not UTF-8.
     """
     for number, line in enumerate(lines, start=1):
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield line.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise CorpusError(f"is not UTF-8: {error}", where=f"{where}:{number}") from error
 

@@ -29,6 +29,7 @@ from spor_tasks.core.files import (
     JsonObject,
     begins_list,
     begins_rows,
+    decoded,
     name_of,
     parse_rows,
     read_json,
@@ -153,12 +154,10 @@ def _in_order(
 
 def _texts(lines: Iterable[bytes], where: str) -> PlacedRows:
     """Yield each line as the output of a row."""
-    for number, line in enumerate(lines, start=1):
-        try:  # only `\n` and `\r\n` end a line; editors of Windows put a mark before the first
-            text = line.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
-        except UnicodeDecodeError as error:
-            raise CorpusError(f"is not UTF-8: {error}", where=f"{where}:{number}") from error
-        yield f"{where}:{number}", {"output": text}
+    for number, text in enumerate(decoded(lines, where), start=1):
+        # only `\n` and `\r\n` end a line
+        output = text.removesuffix("\n").removesuffix("\r")
+        yield f"{where}:{number}", {"output": output}
 
 
 def _list_of_texts(lines: Sequence[bytes]) -> Sequence[str]:

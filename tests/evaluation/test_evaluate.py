@@ -95,6 +95,9 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
     assert f"|{MINI} " in printed
     for result in runs.collect([tmp_path / "out"]).runs:
         assert result.signature["prompt_style"] == "seq2seq"
+    several = ("--models", f"pretrained={checkpoint()}", "--model", "hf", *SHORT)
+    assert run("--tasks", f"{MINI}_m*", *several, *own) == 0
+    assert f"|{MINI}_mine|" in capsys.readouterr().out
     beams = ("--model", "spor-hf", *SHORT, "num_beams=2", "keeps_end=true")
     assert run("--config", config, *own, *beams) == 0
 
@@ -147,6 +150,7 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ("--tasks MINI --models BASE --use_cache cache", "cannot be used with --use_cache"),
         ("--tasks MINI --model spor-hf --model_args BASE --use_cache cache", "nothing from use_ca"),
         ("--tasks MINI --models BASE --model_args BASE", "cannot be used with --model_args"),
+        ("--tasks MINI --include_path none", "error: none: is not a folder of task files"),
         ("--tasks hellaswag --models BASE", "cannot be used with the task hellaswag"),
     ],
 )
@@ -174,6 +178,13 @@ def test_a_misspelt_setting_in_a_file_gets_the_nearest(tmp_path, capsys):
     assert (
         "there is no setting 'limitt'\n  The nearest names are limit, " in capsys.readouterr().err
     )
+
+
+def test_a_file_of_settings_names_one_folder_of_tasks(tmp_path, capsys):
+    config = tmp_path / "settings.yaml"
+    config.write_text(f"model: dummy\ntasks: {MINI}\ninclude_path: [{tmp_path}]\n")
+    assert run("--config", config) == 2
+    assert "include_path must be a str" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
