@@ -41,7 +41,9 @@ def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
     for row in rows:
         names[_title(row)].add(row.name)
     found: dict[str, list[str]] = defaultdict(list)
-    differences = [_differences(row, report.logged) for row in rows]
+    differences = [
+        (*_differences(row, report.logged), *_of_adapter(row, rows, report.logged)) for row in rows
+    ]
     others = [(*_above(row, floors.get((row.task, row.metric))), *_gap(row)) for row in rows]
     for row, sentences in zip([*rows, *rows], [*differences, *others], strict=True):
         name = f"{row.name}: " if len(names[_title(row)]) > 1 else ""
@@ -83,6 +85,20 @@ def _differences(row: Comparison, logged: AllLogged) -> Iterator[str]:
         found = tested_difference(cell.runs, row.as_is.runs, row.metric, logged)
         if found:
             yield _verdict(found, row.score, f"training on {arm.capitalize()}", _BASE)
+
+
+def _of_adapter(row: Comparison, rows: Sequence[Comparison], logged: AllLogged) -> Iterator[str]:
+    """Yield whether an adapter of no known arm, which is another model, differs from its base."""
+    base = next((run.log.options.tuned for run in row.as_is.runs), None)
+    if row.metric != row.spec.headline or base is None:
+        return
+    for other in rows:
+        is_same = (other.task, other.metric) == (row.task, row.metric)
+        is_base = is_same and other.model == base != row.model
+        if is_base and (
+            found := tested_difference(row.as_is.runs, other.as_is.runs, row.metric, logged)
+        ):
+            yield _verdict(found, row.score, "the adapter", "its base")
 
 
 def _verdict(

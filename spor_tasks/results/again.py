@@ -17,7 +17,7 @@ _SETTINGS = (
     *(f"{prefix}_{name}" for prefix, each in LOADERS.items() for name in each.settings),
 )
 _SETS = ("aspect", "corpus", "protocol", "part")
-_ADAPTERS = ("peft", "lora_local_path")
+_ADAPTERS = {"peft", "lora_local_path"}
 
 
 class Options(NamedTuple):
@@ -47,6 +47,11 @@ class Options(NamedTuple):
             for word in (f"--{name}", _typed(value))
         ]
         return cls(run["model"], arguments, (*words, *(["--apply_chat_template"] if chat else [])))
+
+    @property
+    def tuned(self) -> str | None:
+        """The base that an adapter is loaded on; None without one."""
+        return str(self.arguments.get("pretrained")) if self.arguments.keys() & _ADAPTERS else None
 
     def as_is(self, adapter: Adapter | None) -> "Options":
         """Return the options for the base of an adapter, or of a model that was trained whole."""

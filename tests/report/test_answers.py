@@ -11,7 +11,7 @@ from spor_tasks.report.answers import answers
 from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import rank
 from spor_tasks.results import stats
-from tests.support.result_files import distinct, edited, rows_of, write_rows
+from tests.support.result_files import UNKNOWN_ARM, distinct, edited, rows_of, write_rows
 
 TASK = {"task": "spor_systematicity_mini"}
 SAMPLES = 40
@@ -113,6 +113,19 @@ def test_models_are_named_where_there_are_several_and_the_best_is_said(tmp_path)
     sentences, _ = told(tmp_path)
     assert sentences[-1] == "large (as is) has the first rank of 2 systems by PARENT."
     assert all(re.match("(large|small): The base is ", each) for each in sentences[:-1])
+
+
+def test_an_adapter_of_no_known_arm_is_compared_with_its_base(tmp_path):
+    write(tmp_path, None, 30, model="base")
+    with edited(tmp_path / "results_None-0-base.json") as content:
+        del content["config"]["model_args"]["peft"]
+    write(tmp_path, UNKNOWN_ARM, 60, model="base")
+    sentences, found = told(tmp_path)
+    assert {row.model for row in found.rows} == {"base", "base + somewhere"}
+    (gain,) = (each for each in sentences if "adapter" in each)
+    size = r"[\d.]+ PARENT \[[\d., ]+\]"
+    said = rf"base \+ somewhere: The adapter gains {size} over its base, p < 0.0001\."
+    assert re.fullmatch(said, gain)
 
 
 def test_one_result_has_no_answer_but_the_floor(tmp_path):
