@@ -39,8 +39,8 @@ class Parser(argparse.ArgumentParser):
         command: argparse.ArgumentParser = self
         for word in words:
             for action in command._actions:  # noqa: SLF001 - argparse has no public names for these
-                if isinstance(action.choices, dict):  # of commands
-                    command = action.choices.get(word, command)
+                named = action.choices.get(word) if isinstance(action.choices, dict) else None
+                command = named if isinstance(named, argparse.ArgumentParser) else command
         options = [name for name in command._option_string_actions if name[:2] == "--"]  # noqa: SLF001
         wrong = next((word.partition("=")[0] for word in rest if word.startswith("-")), None)
         all_names = f"`{command.prog} --help` names all."

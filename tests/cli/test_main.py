@@ -44,6 +44,7 @@ def test_the_parser_ends_with_its_status(spor):
         ("eval --model dummy --tasks spor_mini --limitt 3", "--limit"),
         ("eval --model dummy --tasks spor_mini --gen_kwargs max_gen_tok=3", "max_gen_toks"),
         ("eval --model dummy --tasks spor_mini --metadata limit_evnly=true", "limit_evenly"),
+        ("baseline copy-input spor_mini --limitt 3", "--limit"),
         ("data fetch --crpus mini", "--corpus"),
         ("report runs --leaderbord", "--leaderboard"),
     ],
