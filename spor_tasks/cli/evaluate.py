@@ -7,8 +7,8 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import fields
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -257,7 +257,9 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
 
     from spor_tasks.core.hosts import CHECKED, MODEL_TYPE
     from spor_tasks.evaluation import asking
+    from spor_tasks.evaluation.checks import task_names
     from spor_tasks.harness import host, stubs, task_files
+    from spor_tasks.models import continued
 
     options.metadata = {**config.metadata, MODEL_TYPE: config.model, CHECKED: True}
     if not stubs.registered(stubs.folder()):
@@ -268,5 +270,9 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
     model = get_model(config.model)
     for name in filter(partial(hasattr, model), asking.REQUESTS):
         setattr(model, name, asking.shown(getattr(model, name)))
-    with host.without_bars():
+    out = Path(config.output_path) if config.output_path else None
+    kept = continued.keeping_for_lm_eval(
+        config.model, config.model_args, task_names(config), asdict(config), out
+    )
+    with host.without_bars(), nullcontext() if config.use_cache else kept:
         options.func(options)

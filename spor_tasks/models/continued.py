@@ -8,6 +8,7 @@ run that was not cut short.
 import json
 import logging
 import os
+import time
 import zlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lm_eval import evaluator
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, CacheHook
 
@@ -137,6 +139,31 @@ def keeping(model: LM, run: Run | None, folder: Path) -> Iterator[Callable[[], N
                 setattr(model, name, before[name])
 
 
+@contextmanager
+def keeping_for_lm_eval(
+    kind: str, arguments: JsonObject, tasks: Sequence[str], settings: JsonObject, out: Path | None
+) -> Iterator[None]:
+    """Keep what a model writes in the block, in which lm-eval's own command evaluates it."""
+    begun, whole, folder = time.time(), evaluator.evaluate, folder_of(out)
+    removals = []
+
+    def evaluate(*, lm: LM, **options: object) -> object:
+        run = Run.of(lm, kind, arguments, tasks, settings)
+        with keeping(lm, run, folder) as remove:
+            removals.extend([remove] if lm.rank == 0 else [])
+            return whole(lm=lm, **options)
+
+    evaluator.evaluate = evaluate
+    try:
+        yield
+    finally:
+        evaluator.evaluate = whole
+    written = [*folder.parent.rglob("results*.json")] if out else []
+    if out is None or any(file.stat().st_mtime >= begun for file in written):
+        for remove in removals:
+            remove()
+
+
 class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
     """Answers requests from a file, and keeps there each output of which lm-eval tells it."""
 
@@ -160,7 +187,9 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
         **kwargs: object,
     ) -> list[object]:
         """Return an output for each request: a kept one, or what ``write`` returns."""
-        keys = [_key(*request.args[:2]) for request in requests]
+        if any(len(request.args) != 2 for request in requests):  # it shows pictures
+            return [*write(requests, *args, **kwargs)]
+        keys = [_key(*request.args) for request in requests]
         self.asked += len(requests)
         with self._opened(method, _digest([method, keys])) as rows:
             kept: Mapping[str, deque[Any]] = defaultdict(deque)

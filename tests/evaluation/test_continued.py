@@ -6,6 +6,7 @@ import shutil
 import signal
 from unittest.mock import Mock
 
+import lm_eval.__main__
 import pytest
 from lm_eval.models.huggingface import HFLM
 
@@ -13,7 +14,7 @@ from spor_tasks import cli
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.models import continued
 from spor_tasks.models.hf import SporHF
-from tests.support import commands
+from tests.support import commands, foreign_tasks
 from tests.support.openai_server import serve
 from tests.support.processes import forked, wait_until
 
@@ -25,11 +26,18 @@ DRAWN = "compmctg_mini_original"
 LIKELY = "logicnlg_mini_ppl"
 
 
+def _interrupts(evaluate, *arguments, **options):
+    try:
+        return evaluate(*arguments, **options) == 130  # the status of a command
+    except KeyboardInterrupt:
+        return True
+
+
 @pytest.fixture
 def interrupt(monkeypatch):
     """Return what evaluates until a model is to read one more batch than so many."""
 
-    def interrupted(batches, *arguments, **options):
+    def interrupted(batches, evaluate, *arguments, **options):
         calls = []
 
         def stopping(whole):
@@ -48,8 +56,7 @@ def interrupt(monkeypatch):
                 (HFLM, "_model_call"),
             ):
                 patch.setattr(owner, name, stopping(getattr(owner, name)))
-            with pytest.raises(KeyboardInterrupt):
-                evaluate(*arguments, **options)
+            assert _interrupts(evaluate, *arguments, **options)
 
     return interrupted
 
@@ -92,7 +99,7 @@ def test_a_continued_evaluation_has_the_files_of_a_whole_one(
     options = {"gen_kwargs": decoding}
     evaluate(kind, arguments, tasks, tmp_path / "whole", **options)
     for batches in (2, 1):
-        interrupt(batches, kind, arguments, tasks, tmp_path / "cut", **options)
+        interrupt(batches, evaluate, kind, arguments, tasks, tmp_path / "cut", **options)
     (file,) = kept_in(tmp_path / "cut")
     assert "9 of " in caplog.messages[-1]
     evaluate(kind, arguments, tasks, tmp_path / "cut", **options)
@@ -113,7 +120,7 @@ def test_the_same_batches_stand_side_by_side(checkpoint, tmp_path, interrupt, mo
         return encode(self, strings, **settings)
 
     arguments = {"pretrained": str(checkpoint())}
-    interrupt(1, "spor-hf", arguments, [MINI], tmp_path, **FEW)
+    interrupt(1, evaluate, "spor-hf", arguments, [MINI], tmp_path, **FEW)
     monkeypatch.setattr(SporHF, "tok_batch_encode", noting)
     evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
     continued_with, read[:] = read[-2:], []
@@ -142,7 +149,7 @@ def test_a_changed_setting_starts_anew_and_says_so(
     shutil.copytree(checkpoint(), base)
     arguments = {"pretrained": str(base), "tokenizer": str(tmp_path / "tokenizer")}
     shutil.copytree(checkpoint(), tmp_path / "tokenizer")
-    interrupt(2, "spor-hf", arguments, [MINI], tmp_path / "out", **FEW)
+    interrupt(2, evaluate, "spor-hf", arguments, [MINI], tmp_path / "out", **FEW)
     (former,) = kept_in(tmp_path / "out")
     changed = change.pop("weights", None)
     if changed == "model":
@@ -166,7 +173,7 @@ def test_another_adapter_or_task_has_nothing_to_do_with_it(
     checkpoint, lora, tmp_path, interrupt, caplog
 ):
     arguments = {"pretrained": str(checkpoint())}
-    interrupt(1, "spor-hf", arguments, [MINI], tmp_path, **FEW)
+    interrupt(1, evaluate, "spor-hf", arguments, [MINI], tmp_path, **FEW)
     caplog.clear()
     evaluate("spor-hf", {**arguments, "peft": str(lora("llama"))}, [MINI], tmp_path, **FEW)
     evaluate("spor-hf", arguments, [ICL], tmp_path, **FEW)
@@ -178,7 +185,7 @@ def test_another_adapter_or_task_has_nothing_to_do_with_it(
 def test_what_is_damaged_is_written_anew(damage, checkpoint, tmp_path, interrupt):
     arguments = {"pretrained": str(checkpoint())}
     evaluate("spor-hf", arguments, [MINI], tmp_path / "whole", **FEW)
-    interrupt(2, "spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
+    interrupt(2, evaluate, "spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
     (file,) = kept_in(tmp_path / "cut")
     content = file.read_bytes()
     *_, last = content.splitlines(keepends=True)
@@ -189,7 +196,7 @@ def test_what_is_damaged_is_written_anew(damage, checkpoint, tmp_path, interrupt
         "zeros": content + bytes(4096),
     }
     file.write_bytes(damaged[damage])
-    interrupt(0, "spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
+    interrupt(0, evaluate, "spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
     evaluate("spor-hf", arguments, [MINI], tmp_path / "cut", **FEW)
     assert written(tmp_path / "cut") == written(tmp_path / "whole")
 
@@ -232,7 +239,7 @@ def test_without_a_folder_of_results_the_users_cache_has_them(
 ):
     monkeypatch.setattr(continued, "user_cache", lambda: tmp_path)
     arguments = {"pretrained": str(checkpoint())}
-    interrupt(1, "hf", arguments, [MINI], None, **FEW)
+    interrupt(1, evaluate, "hf", arguments, [MINI], None, **FEW)
     assert len([*(tmp_path / "unfinished").glob("*.jsonl")]) == 1
     evaluate("hf", arguments, [MINI], None, **FEW)
     assert "3 outputs are of a run that was cut short" in caplog.text
@@ -241,7 +248,7 @@ def test_without_a_folder_of_results_the_users_cache_has_them(
 
 def test_texts_that_hf_draws_are_not_kept(checkpoint, tmp_path, interrupt):
     options = {"gen_kwargs": {"max_gen_toks": 8, "do_sample": True, "temperature": 0.8}}
-    interrupt(2, "hf", {"pretrained": str(checkpoint())}, [MINI], tmp_path, **options)
+    interrupt(2, evaluate, "hf", {"pretrained": str(checkpoint())}, [MINI], tmp_path, **options)
     assert kept_in(tmp_path) == []
 
 
@@ -304,6 +311,33 @@ def test_a_killed_evaluation_goes_on(*, number, checkpoint, tmp_path, monkeypatc
     for name in ("cut", "whole"):
         assert cli.main([*words, "--output_path", str(tmp_path / name)]) == 0
     assert "outputs are of a run that was cut short" in caplog.text
+    assert written(tmp_path / "cut") == written(tmp_path / "whole")
+    assert not (tmp_path / "cut" / ".unfinished").exists()
+
+
+@pytest.mark.parametrize("kind", ["hf", "spor-hf"])
+def test_tasks_that_are_not_ours_go_on_too(
+    *, kind, checkpoint, tmp_path, interrupt, monkeypatch, capfd
+):
+    commands.without_other_tasks(monkeypatch, tmp_path)
+    monkeypatch.setattr(lm_eval.__main__, "setup_logging", lambda: None)
+    tasks = foreign_tasks.write_tasks(tmp_path / "tasks", foreign_tasks.documents(10))
+    for file in tasks.glob("*.yaml"):  # without scores whose errors take lm-eval minutes
+        lines = file.read_text().replace(", {metric: mcc}", "").splitlines()
+        file.write_text("\n".join(line for line in lines if "metric: chrf" not in line))
+    names = f"{foreign_tasks.CHOICES},{foreign_tasks.TEXTS},{MINI}"
+    base = ["--model_args", f"pretrained={checkpoint('gpt2')}", "--device", "cpu", "--log_samples"]
+    words = ["eval", "--tasks", names, "--include_path", str(tasks), "--model", kind, *base]
+    words += ["--limit", "10", "--batch_size", "3", "--gen_kwargs", "max_gen_toks=8"]
+
+    def evaluated(out):
+        return cli.main([*words, "--output_path", str(tmp_path / out)])
+
+    for batches in (3, 12):
+        interrupt(batches, lambda: evaluated("cut"))
+    assert len(kept_in(tmp_path / "cut")) == 2  # of likelihoods, and of texts
+    assert [evaluated(out) for out in ("cut", "whole")] == [0, 0]
+    assert capfd.readouterr().err.count("outputs are of a run that was cut short") == 3
     assert written(tmp_path / "cut") == written(tmp_path / "whole")
     assert not (tmp_path / "cut" / ".unfinished").exists()
 
