@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from spor_tasks.core.errors import ConfigError, advice
+from spor_tasks.core.files import is_file, read_lines
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SampleMaker, sides
 from spor_tasks.corpora import own
@@ -118,9 +119,18 @@ def find(
     if corpus is not None and str(corpus) not in known and not Path(corpus).exists():
         what = f"there is no corpus or file {str(corpus)!r}"
         raise ConfigError(what, where="corpus", remedy=advice(corpus, known))
+    if corpus is None and _is_of_totto(references):
+        corpus = "totto"
     if corpus is None or str(corpus) not in known:
         return _of_file(Path(corpus or references or ""), references, lang)
     return _registered(registry().get("corpus", str(corpus)), references, lang)
+
+
+def _is_of_totto(file: Path | None) -> bool:
+    """Return whether a file has rows as ToTTo publishes them, which name their corpus."""
+    if file is None or not is_file(file):
+        return False
+    return b'"highlighted_cells"' in next(read_lines(file), b"")
 
 
 def _registered(found: Corpus, references: Path | None, lang: str | None) -> Subject:

@@ -344,6 +344,16 @@ def put(folder, content, name="predictions.txt"):
     return path
 
 
+def test_rows_of_totto_name_their_corpus(references, tmp_path):
+    file = put(tmp_path, b"Ann won .\n\nAnn left .\n")
+    found, named = (
+        score_files([file], metrics=["totto"], references=references, **settings)
+        for settings in ({}, {"corpus": "totto"})
+    )
+    assert found.corpus == "totto"
+    assert found.systems[0].scores == named.systems[0].scores
+
+
 def rows_of(predictions, references):
     out = predictions.parent / "out.jsonl"
     score(predictions, "totto", "totto", references=references, per_sample=out)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from spor_tasks.core.errors import SporError
 from spor_tasks.core.files import read_rows
+from spor_tasks.evaluation.score import score as score_files
 from spor_tasks.metrics import copy_rule
 from tests.support.scoring import score
 
@@ -79,3 +80,25 @@ def test_a_line_with_anything_in_it_is_scored_or_named(
         assert len(list(read_rows(evidence))) == result.samples == 2
         for each in result.scores:
             assert math.isnan(each.value) if each.n == 0 else -1 <= each.value <= 100 + 1e-9
+
+
+LINE = json.dumps({**CAFE, "output": "a"}).encode() + b"\n"
+
+
+@given(
+    st.lists(
+        st.binary(max_size=12) | st.sampled_from([LINE, b"[", b'["a", "b"]', b"{}"]), max_size=4
+    )
+)
+def test_whatever_stands_in_a_file_of_texts_is_scored_or_named(tmp_path_factory, lines):
+    folder = tmp_path_factory.mktemp("texts")
+    (file, references) = folder / "out.txt", folder / "references.jsonl"
+    file.write_bytes(b"\n".join(lines))
+    references.write_bytes(2 * LINE)
+    for settings in ({"references": references}, {"corpus": references}):
+        try:
+            result = score_files([file], metrics=["chrf"], **settings)
+        except SporError as error:
+            assert str(error.where).startswith(str(file))  # noqa: PT017 - most contents raise nothing
+        else:
+            assert result.samples == (2 if "references" in settings else 1)
