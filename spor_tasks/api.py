@@ -383,12 +383,6 @@ class Scored:
     warnings: tuple[str, ...]
 
 
-_COMPARED = (
-    *("score", "a", "b", "difference", "low", "high", "p", "n"),
-    *("reason", "first", "second", "p_alone", "clusters"),
-)
-
-
 def score(
     outputs: PathText | Sequence[PathText] | Mapping[str, Sequence[str]],
     *,
@@ -510,3 +504,45 @@ def _scored(found: "Result", named: Mapping[str, str]) -> Scored:
         comparisons=pd.DataFrame(comparisons, columns=_COMPARED),
         warnings=tuple(_renamed(each, named) for each in found.warnings),
     )
+
+
+# --- Comparisons ----------------------------------------------------------------------------------
+
+_COMPARED = (
+    *("score", "a", "b", "difference", "low", "high", "p", "n"),
+    *("reason", "first", "second", "p_alone", "clusters"),
+)
+
+
+def compare(
+    first: PathText,
+    *others: PathText,
+    cluster: str | None = None,
+    scores: Sequence[str] = (),
+) -> "DataFrame":
+    """Compare runs of any tasks of lm-eval, paired by document, as ``spor compare`` does.
+
+    The files or folders have lm-eval's results with logged samples. Each of the ``others`` is
+    compared with the ``first``. ``cluster`` is a field of a document; documents of one value are
+    resampled together. Our own tasks have their clusters.
+
+    Returns:
+        A row for each score of each task: task, score, a, b, difference (b less a), low and high (a
+        95 % interval), p (with Holm's adjustment for all rows), n (documents that all have),
+        detectable (the smallest difference found with 80 % power), reason (why there is no test or
+        mark), first and second (the systems), and more. ``attrs["problems"]`` names what was left
+        out.
+
+    Raises:
+        ConfigError: ``cluster`` or a score is unknown.
+        ResultError: nothing can be compared.
+    """
+    import pandas as pd
+
+    from spor_tasks.results.pairs import pair
+
+    paths = [Path(fspath(path)) for path in (first, *others)]
+    pairing = pair(paths, cluster=cluster, scores=scores)
+    frame = pd.DataFrame([row.as_row() for row in pairing.rows])
+    frame.attrs["problems"] = [*map(str, pairing.problems)]
+    return frame

@@ -242,3 +242,41 @@ def test_texts_of_a_notebook_are_scored_as_files(texts):
 def test_bad_outputs_are_one_error(outputs, settings, what):
     with pytest.raises(SporError, match=what):
         spor.score(outputs, **{"task": SETS, **settings})
+
+
+def test_a_comparison_has_the_rows_of_the_command(tmp_path, spor_out):
+    spor.baseline("nearest-demonstration", TASK, out=tmp_path / "nearest")
+    spor.baseline("copy-input", SETS, out=tmp_path / "copies")
+    spor.evaluate(TASK, model="dummy", out=tmp_path / "dummy")
+    paths = [tmp_path / "nearest", tmp_path / "dummy"]
+    spor_out("compare", *map(str, paths), "--out", str(tmp_path / "out"))
+    written = json.loads((tmp_path / "out" / "compare.json").read_text("utf-8"))["rows"]
+    found = spor.compare(*paths)
+    asked = [
+        "task",
+        "score",
+        "a",
+        "b",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "n",
+        "detectable",
+        "reason",
+    ]
+    assert [*found.columns][: len(asked)] == asked
+    assert found.score.to_list() == [row["score"] for row in written]
+    assert found.difference.to_list() == [row["difference"] for row in written]
+    assert (found.b - found.a).to_list() == pytest.approx(found.difference.to_list())
+    assert found.attrs["problems"] == []
+    (only,) = spor.compare(*paths, scores=["parent"]).itertuples()
+    assert only.p == only.p_alone  # no other row is looked at
+    with pytest.raises(ResultError, match="no task"):
+        spor.compare(tmp_path / "copies", tmp_path / "dummy")
+
+
+@pytest.mark.parametrize("paths", [("none",), ("none", "none")])
+def test_a_comparison_with_nothing_is_an_error(paths):
+    with pytest.raises(SporError):
+        spor.compare(*paths)

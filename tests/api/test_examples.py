@@ -1,5 +1,6 @@
 """The examples of the page about the Python interface, and the cells of the notebook, run."""
 
+import json
 import re
 
 import matplotlib as mpl
@@ -9,6 +10,7 @@ from tests.conftest import REPOSITORY
 
 MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 PAGE = REPOSITORY / "docs" / "api.md"
+NOTEBOOK = PAGE.with_name("notebook.ipynb")
 
 
 @pytest.fixture
@@ -33,3 +35,12 @@ def test_the_page_goes_as_it_is_written(shown, capsys):
     assert found["page"].is_file()
     assert len(found["results"].samples) == 8
     assert "parent" in capsys.readouterr().out
+
+
+def test_the_notebook_goes_to_its_end(shown):
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] for cell in cells[3:] if cell["cell_type"] == "code")
+    found = shown(code)
+    assert found["page"].is_file()
+    assert set(found["table"].second) == {"smollm2"}
