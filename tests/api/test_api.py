@@ -1,6 +1,7 @@
 """What a notebook imports: each function does what the command of its name does."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from spor_tasks.core.codec import to_row
 from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import plan, task_files
+from tests.conftest import REPOSITORY
 from tests.support import invented_runs
 from tests.support.rows import write_rows
 
@@ -280,3 +282,18 @@ def test_a_comparison_has_the_rows_of_the_command(tmp_path, spor_out):
 def test_a_comparison_with_nothing_is_an_error(paths):
     with pytest.raises(SporError):
         spor.compare(*paths)
+
+
+def test_tasks_of_ones_own_are_in_the_folder_that_is_named(tmp_path, spor_out):
+    page = (REPOSITORY / "docs" / "own-corpus.md").read_text("utf-8")
+    file, folder = tmp_path / "lighthouses.jsonl", tmp_path / "tasks"
+    file.write_text(re.search(r"^```json\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1], "utf-8")
+    spor_out("tasks", "make", str(file), "--out", str(folder))
+    name = spor.list_tasks("spor_*lighthouses*", include_path=folder)[0]
+    assert spor.describe_task(name, include_path=folder).samples
+    found = spor.evaluate(name, model="dummy", limit=1, out=tmp_path / "o", include_path=folder)
+    assert len(found.samples) == 1
+    floor = spor.baseline("copy-input", name, out=tmp_path / "f", limit=1, include_path=folder)
+    assert len(floor.samples) == 1
+    with pytest.raises(ConfigError, match="is not a task"):
+        spor.describe_task(name)
