@@ -347,6 +347,7 @@ def baseline(
     out: PathText = "runs",
     limit: int | None = None,
     held_out: bool = False,
+    include_path: PathText | None = None,
 ) -> Results:
     """Evaluate a baseline, which needs no model, as ``spor baseline`` does; return the results.
 
@@ -358,8 +359,14 @@ def baseline(
     from spor_tasks.evaluation.baseline_run import run
 
     names = [tasks] if isinstance(tasks, str) else tasks
-    folder = Path(fspath(out))
-    written = run(name, names, folder=folder, limit=limit, held_out=held_out)
+    written = run(
+        name,
+        names,
+        folder=Path(fspath(out)),
+        limit=limit,
+        held_out=held_out,
+        include=_path(include_path),
+    )
     return Results(tuple(dict.fromkeys(each.file for each in written)))
 
 
