@@ -22,12 +22,14 @@ def run(words):
 
 def without_other_tasks(patch, folder):
     """Spare the seconds that lm-eval takes to index its own tasks, and its logging."""
-    import lm_eval.tasks  # takes seconds
+    import lm_eval.evaluator  # takes seconds, and takes the logging by name
+    import lm_eval.tasks
 
     patch.setattr(stubs, "folder", lambda: folder / "no stubs")
     ours_alone = partial(lm_eval.tasks.TaskManager, include_defaults=False)
     patch.setattr(lm_eval.tasks, "TaskManager", ours_alone)
-    patch.setattr(lm_eval.utils, "setup_logging", lambda *_: None)
+    for module in (lm_eval.utils, lm_eval.evaluator):
+        patch.setattr(module, "setup_logging", lambda *_, **__: None)
 
 
 def _leaves(parser, words=""):
