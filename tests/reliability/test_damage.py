@@ -39,6 +39,9 @@ READERS = (
     f"score FILE {SCORE}",
     "score rows --metric totto --corpus totto --references FILE",
     f"score rows {SCORE} --compare FILE",
+    "score FILE --task spor_systematicity_mini",
+    "score rows --references FILE --metric chrf",
+    "score rows --corpus FILE --metric chrf",
     "show FILE 0",
     "report FILE",
     "compare FILE FILE",
@@ -74,7 +77,6 @@ WRITERS = (
 FILLING = {BUILD, PAIRS, PER_SAMPLE, REPORT}  # they write more than a full disk takes
 # The error names another place than the damaged file.
 NAMED = {
-    (READERS[1], "an empty file"): "rows:1",
     ("tasks make FILE --out out", "an endless device"): "/dev/zero",
 }
 TRAINING = "run configs/experiments/mini.yaml --dry-run"
