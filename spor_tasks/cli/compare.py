@@ -16,8 +16,8 @@ Compare systems on the documents that all of them have, as in
   spor compare runs/before runs/after
 
 Each is a folder that `--output_path` named, a result file in it, or a file of samples, with one run
-of each task. The tasks may be any of lm-eval, evaluated with --log_samples: every score is tested
-whose total is the mean of its samples."""
+of each task; of our tasks also several training seeds. The tasks may be any of lm-eval, evaluated
+with --log_samples: every score is tested whose total is the mean of its samples."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,8 @@ _LEGEND = (
     "the adjusted p. Intervals are of one row on its own, and so is *detectable*: the difference "
     "that a test finds with 80 % power. Up and down count the documents with a higher and with a "
     "lower value. ↓: lower is better. "
-    "All of it holds for these checkpoints only."
+    "Single runs say this of these checkpoints only. Systems of several training seeds have a t "
+    "test over seeds and samples; up, down and outputs are then of the first seed."
 )
 _SHORT_LEGEND = (
     "[low, high]: 95 % interval. p is adjusted for the number of rows: † p < 0.05, ‡ p < 0.01. "

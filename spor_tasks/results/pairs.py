@@ -9,6 +9,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -17,14 +18,22 @@ from spor_tasks.core.errors import ConfigError, ResultError, SporError, advice
 from spor_tasks.core.words import joined
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results import proportions, stats
-from spor_tasks.results.compare import NO_VERDICT, NOT_RESAMPLED, holm, marked, notes_of
+from spor_tasks.results.compare import (
+    NO_VERDICT,
+    NOT_RESAMPLED,
+    holm,
+    interval,
+    marked,
+    notes_of,
+    tested_difference,
+)
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged
-from spor_tasks.results.runs import Problem
+from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.stats import Clusters, Estimate, Interval, Scale
 from spor_tasks.results.tasks import TaskResult, TaskSamples, results_of, samples_of
 
-EXACT, RANDOMIZATION = "McNemar, exact", "randomization"
+EXACT, RANDOMIZATION, OVER_RUNS = "McNemar, exact", "randomization", "t test over runs and clusters"
 """The tests of two systems."""
 
 _DIGITS = 2
@@ -61,6 +70,8 @@ class Paired:
     gained: int
     lost: int
     """The documents on which the second has a higher, or a lower, value."""
+    runs: tuple[int, int]
+    """The number of runs of both."""
     digits: int
     """The digits after the point that tables show."""
 
@@ -84,6 +95,7 @@ class Paired:
             "p_alone": found.p,
             "test": self.test,
             "clusters": found.clusters,
+            "runs": " and ".join(map(str, self.runs)),
             "gained": self.gained,
             "lost": self.lost,
             "higher_is_better": self.facts.higher_is_better,
@@ -125,10 +137,13 @@ class TaskPairs:
 
     task: str
     samples: tuple[TaskSamples, ...]
-    """Those of each system."""
-    logged: tuple[Logged, ...]
-    """The values of each system on the documents that every system has, in the same order."""
+    """Those of each system, with the values on the documents that every system has."""
     rows: tuple[Paired, ...] = ()
+
+    @property
+    def logged(self) -> tuple[Logged, ...]:
+        """The values of each system, of several runs those of the first."""
+        return tuple(each.logged for each in self.samples)
 
     @property
     def ids(self) -> tuple[Hashable, ...]:
@@ -138,8 +153,8 @@ class TaskPairs:
     @property
     def scores(self) -> tuple[str, ...]:
         """The scores that every system has."""
-        first, *others = self.logged
-        return tuple(name for name in first.columns if all(name in each.columns for each in others))
+        known = [run.logged.columns for each in self.samples for run in each.runs]
+        return tuple(name for name in known[0] if all(name in columns for columns in known))
 
     def changes(self, system: int) -> list[Change]:
         """Return the changes from the first system to that of this number.
@@ -233,10 +248,10 @@ def _by_arm(
 ) -> Iterator[tuple[str, Sequence[Sequence[TaskResult]]]]:
     """Yield the results of each task, those of several arms by arm."""
     for task, found in by_task.items():
-        if all(len(results) < 2 for results in found):
+        arms = dict.fromkeys(each.arm for results in found for each in results)
+        if all(len({each.arm for each in results}) < 2 for results in found):
             yield task, found
             continue
-        arms = dict.fromkeys(each.arm for results in found for each in results)
         for arm in arms:
             of_arm = [[each for each in results if each.arm == arm] for results in found]
             yield joined(", ", task, arm), of_arm
@@ -279,29 +294,38 @@ def _paired(
             differ.
     """
     for results in found:
-        if len(results) > 1:
+        if len(results) > 1 and not _are_seeds([each.run for each in results]):
             files = ", ".join(str(result.file) for result in results)
             raise ResultError(f"there are several runs of {task} ({files}); give one file")
-    first, *others = (results[0] for results in found)
+    first, *others = (result for results in found for result in results)
     for result in others:
         if result.version != first.version:
             what = f"{task} has another version in {result.file}: {result.version}, {first.version}"
             raise ResultError(what, where=first.file)
-    samples = tuple(samples_of(result, cluster) for (result,) in found)
-    for other in samples[1:]:
-        _check_numbers(samples[0], other)
-    shared = set.intersection(*({*each.answers} for each in samples))
+    read = [[samples_of(result, cluster) for result in results] for results in found]
+    for other, *_ in read[1:]:
+        _check_numbers(read[0][0], other)
+    shared = set.intersection(*({*each.answers} for of_system in read for each in of_system))
     if not shared:
         raise ResultError(f"{task} has no document that is in every run", where=first.file)
     ids = tuple(sorted(shared, key=str))
-    pairs = TaskPairs(task, samples, tuple(each.logged.take(ids) for each in samples))
+    shown = [[replace(e, logged=e.logged.take(ids)) for e in of_system] for of_system in read]
+    samples = tuple(replace(one, others=tuple(others)) for one, *others in shown)
+    pairs = TaskPairs(task, samples)
     problems = [
         Problem("notice", joined(" in ", task, name), what, lost=False)
         for of_system, each in zip(systems, samples, strict=True)
         for name, what in _notices(of_system, each, pairs, cluster)
     ]
     rows = [row for score in pairs.scores for row in _rows(pairs, score, systems)]
-    return replace(pairs, rows=tuple(rows)), problems
+    return TaskPairs(task, samples, tuple(rows)), problems
+
+
+def _are_seeds(runs: Sequence[Run | None]) -> bool:
+    """Return whether these are runs of one system, which differ in the training seed alone."""
+    facts = [run.facts for run in runs if run and run.seed is not None]
+    seeds = {run.seed for run in runs if run}
+    return len(facts) == len(runs) == len(seeds) and all(each == facts[0] for each in facts)
 
 
 def _check_numbers(first: TaskSamples, other: TaskSamples) -> None:
@@ -346,7 +370,8 @@ def _rows(pairs: TaskPairs, score: str, systems: Sequence[str]) -> Iterator[Pair
     facts = pairs.samples[0].scores[score]
     columns = [each.columns[score] for each in pairs.logged]
     clusters = pairs.logged[0].clusters
-    tested = against_first(columns, clusters, facts.scale)
+    several = any(each.others for each in pairs.samples)
+    tested = _over_runs(pairs, score) if several else against_first(columns, clusters, facts.scale)
     is_small = not pairs.samples[0].result.run and max(map(abs, tested.values)) <= 1
     sides = [column.each for column in columns]
     notes = [
@@ -370,8 +395,25 @@ def _rows(pairs: TaskPairs, score: str, systems: Sequence[str]) -> Iterator[Pair
             test=tested.test,
             gained=int((moved > 0).sum()),
             lost=int((moved < 0).sum()),
+            runs=(len(pairs.samples[0].runs), len(pairs.samples[number].runs)),
             digits=_MORE_DIGITS if is_small else _DIGITS,
         )
+
+
+def _over_runs(pairs: TaskPairs, score: str) -> Tested:
+    """Test systems of several runs, as a report tests arms that were trained with several seeds."""
+    logged = {
+        run.id: one.logged for each in pairs.samples for one in each.runs if (run := one.result.run)
+    }
+    systems = [[run for one in each.runs if (run := one.result.run)] for each in pairs.samples]
+    values = [fmean(logged[run.id].columns[score].value for run in runs) for runs in systems]
+    differences = (
+        tested_difference(runs, systems[0], score, logged)
+        or Estimate(value - values[0], reason=f"not tested: {NO_VERDICT}")
+        for runs, value in zip(systems[1:], values[1:], strict=True)
+    )
+    intervals = (interval(logged, score, runs) for runs in systems)
+    return Tested(tuple(values), tuple(intervals), tuple(differences), OVER_RUNS)
 
 
 def against_first(
@@ -433,7 +475,7 @@ def _adjusted(tasks: Sequence[TaskPairs]) -> tuple[TaskPairs, ...]:
             return row
         p, pooled = next(adjusted), [found.variances] if found.variances else []
         smallest = stats.detectable(pooled) if pooled else None
-        mark = marked(found, p, None, (1, 1), row.digits)
+        mark = marked(found, p, None, row.runs, row.digits)
         return replace(row, difference=replace(mark, p=found.p, detectable=smallest), p=p)
 
     return tuple(replace(task, rows=tuple(map(of, task.rows))) for task in tasks)

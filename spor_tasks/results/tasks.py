@@ -165,6 +165,13 @@ class TaskSamples:
     """By the id of the document."""
     left_out: Mapping[str, str]
     """The reason, by each other score."""
+    others: "tuple[TaskSamples, ...]" = ()
+    """Those of the system's further runs, which differ in the training seed alone."""
+
+    @property
+    def runs(self) -> "tuple[TaskSamples, ...]":
+        """The samples of each run of the system."""
+        return self, *self.others
 
 
 # --- Result files ---------------------------------------------------------------------------------

@@ -92,6 +92,28 @@ def test_a_comparison_says_what_a_report_of_two_arms_says(tmp_path):
     assert f"{found.difference.value:+.2f}{found.difference.mark}" in printed
 
 
+def test_several_seeds_are_one_system(tmp_path):
+    """What is said of them is what a report says of two arms with several seeds."""
+    rng = np.random.default_rng(0)
+    values = rng.uniform(20, 80, 40)
+    for arm, more in (("combination", 0), ("atom", 8)):
+        for seed in range(3):
+            outputs = {str(n): (arm, value + rng.normal(more, 4)) for n, value in enumerate(values)}
+            a_run(tmp_path / arm / str(seed), outputs, distinct=True, arm=arm, seed=seed)
+    folders = [tmp_path / "combination", tmp_path / "atom"]
+    (row,) = (row for row in report.collect(folders).rows if row.metric == "parent")
+    (found,) = pair(folders).rows
+    for name in ("value", "interval", "p", "n", "clusters", "mark", "reason"):
+        assert getattr(found.difference, name) == getattr(row.difference, name), name
+    assert found.difference.mark
+    assert found.intervals == tuple(cell.interval for cell in row.arms[::-1])
+    assert (found.runs, found.as_row()["runs"]) == ((3, 3), "3 and 3")
+    (single,) = pair([folders[0], folders[1] / "0"]).rows
+    assert "one training seed cannot be compared" in single.difference.reason
+    assert single.p is None
+    assert "t test" in plain_text(report.write_compare(folders))
+
+
 def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
     for name in ("one", "two"):
         write_result(tmp_path / name / "results_2.json", task="spor_systematicity_other")
@@ -101,7 +123,7 @@ def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
     assert "spor_systematicity_other" in problem.what
     write_result(tmp_path / "one" / "results_3.json", model="baseline:copy-input", arm=None)
     assert [task.task for task in pair([tmp_path / "one", runs[1]]).tasks] == [TASK]
-    write_result(tmp_path / "one" / "results_4.json", seed=1)
+    write_result(tmp_path / "one" / "results_4.json", seed=0)
     with pytest.raises(ResultError) as refused:
         pair([tmp_path / "one", runs[1]])
     assert "there are several runs of" in str(refused.value)
