@@ -27,6 +27,13 @@ def test_the_site_and_the_wheel_have_every_page():
     pages = PAGES - {"changes"}  # which includes a file of the root
     assert {f"docs/{page}.md" for page in pages} <= shipped.keys()
     assert all(shipped[each] == f"spor_tasks/{each}" for each in shipped if "docs" in each)
+    files = [REPOSITORY / each for each in shipped]
+    for page in [each for file in files for each in (file, *file.rglob("*.md"))]:
+        text = page.read_text("utf-8") if page.suffix == ".md" else ""
+        for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", re.sub(r"(?ms)^```.*?^```", "", text)):
+            file = (page.parent / link).resolve()
+            assert file.exists(), f"{page}: {link}"
+            assert {file, *file.parents} & {*files}, f"{page}: {link}"
 
 
 def test_every_text_that_names_a_page_has_its_address():
