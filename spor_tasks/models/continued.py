@@ -131,6 +131,8 @@ def keeping(model: LM, run: Run | None, folder: Path) -> Iterator[Callable[[], N
                 kept.asked,
                 visible(folder),
             )
+        with suppress(OSError):  # it has outputs
+            folder.rmdir()
         raise
     finally:
         for name in (asking, "loglikelihood", *_BATCHES, "cache_hook"):
