@@ -20,7 +20,7 @@ from spor_tasks.core.visible import visible
 from spor_tasks.text import filters
 
 if TYPE_CHECKING:
-    from spor_tasks.evaluation.score import Result
+    from spor_tasks.evaluation.score import Difference, Result
     from spor_tasks.metrics.base import Metric
 
 HELP = "score a file of outputs, without lm-eval"
@@ -247,47 +247,49 @@ _COLUMNS = {
 _OF_SEVERAL = {"system", "difference", "its interval", "p", "Holm's p"}
 
 
+def _interval(ends: Sequence[float] | None, form: str) -> str:
+    return " to ".join(format(end, form) for end in ends or ())
+
+
 def _table(result: "Result", *, intervals: bool) -> str:
     """Return the scores of each system, and how far each is from the baseline's."""
-    from spor_tasks.report.grid import p_text
-    from spor_tasks.results.stats import Estimate
-
-    def interval(ends: Sequence[float] | None, form: str) -> str:
-        return " to ".join(format(end, form) for end in ends or ())
-
     compared = {(each.score, each.system): each for each in result.comparisons}
     scores = {(each.name, system.name): each for system in result.systems for each in system.scores}
     has_short_names = len({Path(each.name).name for each in result.systems}) == len(result.systems)
     hidden = ({*()} if intervals else {"95 % interval"}) | ({*()} if compared else _OF_SEVERAL)
-    rows = []
+    heads = [head for head in _COLUMNS if head not in hidden]
+    lines = [heads]
     for name in dict.fromkeys(name for name, _ in scores):
         for system in (each.name for each in result.systems if (name, each.name) in scores):
             score, found = scores[name, system], compared.get((name, system))
-            estimate = found.estimate if found else Estimate(0)
-            ends = estimate.interval
-            rows.append(
-                {
-                    "score  ": f"{name}  ",
-                    "system": Path(system).name if has_short_names else system,
-                    "value": f"{score.value:.4f}",
-                    "n": f"{score.n:,}",
-                    "unscored": f"{score.unscored:,}",
-                    "95 % interval": interval(score.interval, ".4f"),
-                    "difference": f"{estimate.value:+.4f}" if found else "",
-                    "its interval": interval((ends.low, ends.high) if ends else (), "+.4f"),
-                    "p": p_text(estimate.p),
-                    "Holm's p": p_text(found.holm) if found else "",
-                }
-            )
-    heads = [head for head in _COLUMNS if head not in hidden]
-    lines = [heads, *([row[head] for head in heads] for row in rows)]
+            row = {
+                "score  ": f"{name}  ",
+                "system": Path(system).name if has_short_names else system,
+                "value": f"{score.value:.4f}",
+                "n": f"{score.n:,}",
+                "unscored": f"{score.unscored:,}",
+                "95 % interval": _interval(score.interval, ".4f"),
+                **(_difference(found) if found else {}),
+            }
+            lines.append([row.get(head, "") for head in heads])
     return columns(lines, *(_COLUMNS[head] for head in heads))
+
+
+def _difference(found: "Difference") -> dict[str, str]:
+    """Return the cells of a difference from the baseline."""
+    from spor_tasks.report.grid import p_text  # slow to import
+
+    ends = found.estimate.interval
+    return {
+        "difference": f"{found.estimate.value:+.4f}",
+        "its interval": _interval((ends.low, ends.high) if ends else (), "+.4f"),
+        "p": p_text(found.estimate.p),
+        "Holm's p": p_text(found.holm),
+    }
 
 
 def _print(result: "Result", *, intervals: bool) -> None:
     """Print the table, and what it rests on."""
-    from spor_tasks.results.pairs import EXACT
-
     print(_table(result, intervals=intervals))
     if result.comparisons:
         baseline = result.comparisons[0].baseline
@@ -297,7 +299,7 @@ def _print(result: "Result", *, intervals: bool) -> None:
             f"p is adjusted for all {tests:,} tests of this table."
         )
     if intervals or result.comparisons:
-        exact = {each.score: None for each in result.comparisons if each.test == EXACT}
+        exact = {each.score: None for each in result.comparisons if each.is_exact}
         alone = f" Those of {', '.join(exact)} are exact (McNemar)." if exact else ""
         print(
             "\nIntervals and p resample whole clusters, of samples with equal units or one table: "

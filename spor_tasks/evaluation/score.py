@@ -27,7 +27,6 @@ from spor_tasks.metrics.scores import metric as registered
 from spor_tasks.metrics.scores import over_groups
 from spor_tasks.metrics.tally import Column, ScoreValue, columns_of
 from spor_tasks.metrics.totals import Numbers
-from spor_tasks.results.compare import holm
 from spor_tasks.results.stats import (
     Clusters,
     Estimate,
@@ -99,6 +98,13 @@ class Difference:
     """The test that its p is of, empty if there is none."""
     holm: float | None = None
     """Its p, adjusted for all differences being looked at (Holm, 1979)."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the test and the interval are exact ones, not by resampling."""
+        from spor_tasks.results.pairs import EXACT
+
+        return self.test == EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +220,7 @@ def score(
         clusters=count_of(clusters),
         samples_sha256=sha,
         systems=tuple(systems.values()),
-        comparisons=tuple(_differences(others, first, clusters)),
+        comparisons=tuple(_differences(others, first, clusters)) if others else (),
         left_out=sum(side.left_out for sample in samples for side in sides(sample)),
         warnings=tuple(warnings),
     )
@@ -323,7 +329,8 @@ def _differences(
     systems: Iterable[System], baseline: System, clusters: Clusters
 ) -> Iterator[Difference]:
     """Yield what each score of each system is above the baseline's, with a paired test."""
-    from spor_tasks.results.pairs import against_first  # slow to import
+    from spor_tasks.results.compare import holm  # both are slow to import
+    from spor_tasks.results.pairs import against_first
 
     found: list[Difference] = []
     for system in systems:

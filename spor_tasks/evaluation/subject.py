@@ -10,9 +10,7 @@ from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import is_file, read_lines
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, SampleMaker, sides
-from spor_tasks.corpora import own
 from spor_tasks.corpora.base import Corpus
-from spor_tasks.corpora.formats import read_samples
 from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.metrics.base import Metric
 from spor_tasks.metrics.scores import metrics_for
@@ -150,6 +148,7 @@ def _registered(found: Corpus, references: Path | None, lang: str | None) -> Sub
 
 def _of_entries(file: Path, corpus: Corpus, lang: str | None) -> Subject:
     """Return the entries of a file of any form, one for each line of outputs."""
+    from spor_tasks.corpora.formats import read_samples
 
     def entries() -> Iterator[Placed]:
         for place, _, sample in read_samples(file, SampleMaker(corpus.name), lang):
@@ -160,6 +159,8 @@ def _of_entries(file: Path, corpus: Corpus, lang: str | None) -> Subject:
 
 def _of_file(file: Path, references: Path | None, lang: str | None) -> Subject:
     """Return the samples of a corpus of one's own, or of a file of references beside it."""
+    from spor_tasks.corpora import own
+
     corpus = Corpus(name=own.name_of(file), parts=lambda _: {}, linearize=own.linearize)
     if references is not None:
         return _of_entries(references, corpus, lang)
@@ -173,7 +174,8 @@ def _of_file(file: Path, references: Path | None, lang: str | None) -> Subject:
 
 def _of_task(name: str, include: Path | None) -> Subject:
     """Return the test set of a task, and how the task scores."""
-    from spor_tasks.harness import plan, task_files  # slow to import
+    from spor_tasks.corpora import own
+    from spor_tasks.harness import plan, task_files
 
     file, *more = task_files.find([name], include)
     if more:
