@@ -16,7 +16,7 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
-from spor_tasks.metrics.totals import RATIO, Numbers, Sums, Totals, no_verdict
+from spor_tasks.metrics.totals import RATIO, Numbers, Sums, no_verdict
 
 _Row: TypeAlias = tuple[float, ...]
 
@@ -85,29 +85,17 @@ class Sacre(Metric):
 
     needs_texts: ClassVar[bool] = True
 
-    name: str
-    label: str
+    info: ScoreInfo
     scorer: Any
-    totals: Totals
     arranged: Callable[[Sequence[float]], _Row] = tuple
-    """Returns sacrebleu's counts of an output as ``totals`` takes them."""
+    """Returns sacrebleu's counts of an output as the score's totals take them."""
     alone: Any = None
     """Scores a single output, if otherwise than many."""
-    high: float = 100
-    higher_is_better: bool = True
 
     @property
     def scores(self) -> tuple[ScoreInfo, ...]:
         """The score, of all outputs."""
-        return (
-            ScoreInfo(
-                self.name,
-                self.label,
-                high=self.high,
-                higher_is_better=self.higher_is_better,
-                totals=self.totals,
-            ),
-        )
+        return (self.info,)
 
     @property
     def signature(self) -> str:
@@ -119,7 +107,8 @@ class Sacre(Metric):
         counts = {len(sample.references) for sample in samples}
         number = min(counts) if len(counts) == 1 else -1  # sacrebleu's word for one that varies
         settings = type(self.scorer)._SIGNATURE_TYPE  # noqa: SLF001 - made only after scoring
-        return f"{self.name}|{settings({**vars(self.scorer), 'num_refs': number})}|v:{__version__}"
+        signature = settings({**vars(self.scorer), "num_refs": number})
+        return f"{self.info.name}|{signature}|v:{__version__}"
 
     def judge_one(self, sample: Sample, output: str) -> Judgement:
         """Return the counts of an output; the details have its score as that of one sentence.
@@ -128,28 +117,26 @@ class Sacre(Metric):
             CorpusError: the sample has no reference.
         """
         if not sample.references:
-            raise CorpusError(f"{self.label} needs a reference", where=f"sample {sample.id}")
+            raise CorpusError(f"{self.info.label} needs a reference", where=f"sample {sample.id}")
         references = [[text] for text in sample.references]
         (counts,) = self.scorer._extract_corpus_statistics([output], references)  # noqa: SLF001 - it has no other name
         alone = (self.alone or self.scorer)._compute_score_from_stats(counts).score  # noqa: SLF001
-        return Judgement({self.name: self.arranged(counts)}, {f"sentence_{self.name}": alone})
+        return Judgement(
+            {self.info.name: self.arranged(counts)}, {f"sentence_{self.info.name}": alone}
+        )
 
 
 BLEU = Sacre(
-    "bleu",
-    "BLEU",
+    ScoreInfo("bleu", "BLEU", totals=CorpusBleu()),
     sacrebleu.BLEU(force=True),  # without a warning about texts that look tokenized
-    CorpusBleu(),
     arranged=lambda counts: (*counts[2:], *counts[:2]),
     alone=sacrebleu.BLEU(effective_order=True),  # as `sacrebleu --sentence-level`
 )
-CHRF_PLUS_PLUS = Sacre("chrf++", "chrF++", sacrebleu.CHRF(word_order=2), _CorpusChrf())
+CHRF_PLUS_PLUS = Sacre(
+    ScoreInfo("chrf++", "chrF++", totals=_CorpusChrf()), sacrebleu.CHRF(word_order=2)
+)
 TER = Sacre(
-    "ter",
-    "TER",
+    ScoreInfo("ter", "TER", high=math.inf, higher_is_better=False, totals=RATIO),
     sacrebleu.TER(),
-    RATIO,
     arranged=lambda counts: (100.0 * counts[0], counts[1]),  # edits, and words of a reference
-    high=math.inf,
-    higher_is_better=False,
 )

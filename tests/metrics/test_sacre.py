@@ -87,31 +87,31 @@ def test_scores_are_those_of_the_command_line_for_each_number_of_references(syst
             assert theirs["signature"] in metric.signature_of(samples)
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.info.name)
 def test_samples_may_have_different_numbers_of_references(system, metric):
     samples, outputs = system
     streams = [
         [sample.references[n] if n < len(sample.references) else None for sample in samples]
         for n in range(3)
     ]
-    theirs = THEIRS[metric.name]
+    theirs = THEIRS[metric.info.name]
     score = theirs.corpus_score(outputs, streams).score
     assert ours(metric, samples, outputs).value == pytest.approx(score, abs=1e-10)
     assert str(theirs.get_signature()) in metric.signature_of(samples) == metric.signature
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.info.name)
 def test_details_are_the_scores_of_single_sentences(system, metric):
     samples, outputs = (each[:80] for each in system)
-    scorer = sacrebleu.BLEU(effective_order=True) if metric is BLEU else THEIRS[metric.name]
+    scorer = sacrebleu.BLEU(effective_order=True) if metric is BLEU else THEIRS[metric.info.name]
     for sample, output, judged in zip(
         samples, outputs, metric.judge(samples, [(text,) for text in outputs]), strict=True
     ):
         theirs = scorer.sentence_score(output, list(sample.references)).score
-        assert judged.details == {f"sentence_{metric.name}": theirs}
+        assert judged.details == {f"sentence_{metric.info.name}": theirs}
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.info.name)
 def test_a_worse_system_is_told_from_a_better_one(system, metric):
     samples, outputs = (each[:120] for each in system)
     (info,) = metric.scores
