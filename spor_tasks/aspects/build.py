@@ -129,8 +129,8 @@ def _testable(corpus: CorpusSamples) -> tuple[Sample, ...]:
         raise SplitError(
             "has no test samples",
             where=corpus.name,
-            remedy='Add "split": "test" to some rows and "split": "train" to all others. Only '
-            "systematicity chooses its own test samples.",
+            remedy='Give a folder with files named train and test, or rows with "split": "train" '
+            'or "test". Only systematicity chooses its own test samples.',
         )
     testable = with_known_units(corpus.test, corpus.train)
     if not testable:

@@ -280,7 +280,8 @@ def decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
         try:
             yield line.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise CorpusError(f"is not UTF-8: {error}", where=f"{where}:{number}") from error
+            what, place = f"is not UTF-8: {error}", f"{where}:{number}"
+            raise CorpusError(what, where=place, remedy="Save the file as UTF-8.") from error
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The contract of a corpus: a name, its samples, and the prompt of each sample.
 
 To add a corpus, write a module with a :class:`Corpus`, and add a line to `registry.toml`. A corpus
-in a JSON Lines file needs neither (:mod:`spor_tasks.corpora.own`).
+in a file of a usual form needs neither (:mod:`spor_tasks.corpora.own`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
