@@ -148,6 +148,11 @@ def run(options: argparse.Namespace) -> None:
     """Score the outputs, and print the scores with their signatures."""
     from spor_tasks.evaluation.score import score
 
+    read = filter(None, (*options.files, options.compare, options.references, options.corpus))
+    out: Path | None = options.per_sample
+    if out and any(Path(file).exists() and out.exists() and out.samefile(file) for file in read):
+        what, remedy = "is read, too, and would be replaced", "Name another file."
+        raise ConfigError(what, where=out, remedy=remedy)
     result = score(
         options.files,
         task=options.task,

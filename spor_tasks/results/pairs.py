@@ -233,12 +233,17 @@ def pair(
         else:
             tasks.append(of_task)
             problems += told
-    if not tasks:
+    if not any(task.rows for task in tasks):
+        what, remedy = (
+            ("score", "A score must be in every system, and the mean of its samples.")
+            if tasks
+            else ("task", "All systems need logged samples of the same task (--log_samples).")
+        )
         raise ResultError(
-            "no task can be compared",
+            f"no {what} can be compared",
             each=tuple(dict.fromkeys(map(str, problems))),
             where=", ".join(map(str, paths)),
-            remedy="All systems need logged samples of the same task (--log_samples).",
+            remedy=remedy,
         )
     return Pairing(systems, _adjusted(_chosen(tasks, scores)), tuple(dict.fromkeys(problems)))
 
@@ -439,7 +444,7 @@ def against_first(
             Estimate(value - values[0], n=n, reason=f"not tested: {reason}") for value in values[1:]
         )
         return Tested(values, (None,) * len(values), tuple(none), "")
-    if most := proportions.share_of(columns, clusters):
+    if most := proportions.share_of(columns, clusters, scale):
         return Tested(
             values,
             tuple(proportions.wilson(column, most) for column in columns),

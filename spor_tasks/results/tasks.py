@@ -25,6 +25,7 @@ from spor_tasks.results.stats import clusters_of
 
 _PLAIN = ",none"  # lm-eval joins the names of a metric and of its filters; without any it is this
 _CLOSE = 1e-6  # between a score in a file and the mean of its samples
+_LARGEST = 1e100  # of a value: its square is a number, too
 _LOG_SAMPLES = "Evaluate again with --log_samples and --output_path."
 
 
@@ -313,7 +314,7 @@ def _mean(values: Sequence[object], total: float) -> Column | str:
     """Return the column of a score, or why the score is not the mean of the samples' values."""
     numbers = list[float | None]()
     for value in values:
-        if isinstance(value, int | float) and math.isfinite(value):
+        if isinstance(value, int | float) and abs(value) < _LARGEST:
             numbers.append(float(value))
         elif value is None:
             numbers.append(None)

@@ -99,6 +99,17 @@ def test_a_row_of_evidence_of_several_systems_names_its_system(tmp_path, spor):
     assert "system" not in row
 
 
+def test_evidence_replaces_no_file_that_is_read(tmp_path, spor):
+    first, second = (write_rows(tmp_path / name, ROW) for name in ("a", "b"))
+    link = tmp_path / "link"
+    link.symlink_to(second)
+    before = second.read_text()
+    for named in (f"{first} {second}", f"{first} --compare {second}"):
+        for out in (second, link):
+            assert "would be replaced" in spor(f"score {named} {CWIO} --per-sample {out}", ends=2)
+    assert second.read_text() == before
+
+
 def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_clusters(tmp_path, spor):
     foods = ("Basque", "Thai", "French")
     rows = [{**ROW, "data": [["food", food], CAFE[1]]} for food in foods]

@@ -212,6 +212,20 @@ def test_results_may_have_the_name_that_a_user_gave_them(copies):
     assert pair([first, second]).rows == expected
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e300, "high"])
+def test_where_no_score_can_be_compared_one_error_says_so(value, copies):
+    for run in copies[:2]:
+        for task in (CHOICES, TEXTS):
+            with edited_rows(run, task) as rows:
+                for each in rows:
+                    each.update(
+                        dict.fromkeys({"acc", "acc_norm", "exact_match"} & each.keys(), value)
+                    )
+    with pytest.raises(ResultError, match="no score can be compared") as caught:
+        pair(copies[:2])
+    assert "acc is left out: its samples are no numbers" in str(caught.value)
+
+
 def test_two_runs_of_a_task_in_one_folder_are_refused(copies):
     first, second, third = copies
     third.rename(second / "again")

@@ -95,6 +95,8 @@ def test_no_documents_or_clusters_or_other_values_are_no_shares():
     assert share_of([ones, ones], apart) == 1
     assert share_of([Column.of([0.0, 0.0])], apart) == 1
     assert share_of([Column.of([100.0, 0.0]), Column.of([0.0, 0.0])], apart) == 100
+    assert share_of([Column.of([0.0, 0.0])], apart, (0, 100)) == 100, "all wrong, of a known scale"
+    assert share_of([ones, ones], apart, (0, 100)) is None, "1 of 100 is no right answer"
     assert share_of([ones, halves], apart) is None
     assert share_of([ones, ones], together) is None
     assert share_of([ones, Column.of([2.0, 0.0])], apart) is None
