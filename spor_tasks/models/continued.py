@@ -43,6 +43,15 @@ _OPTIONS = (
     "apply_chat_template",
     "fewshot_as_multiturn",
 )
+_DELIVERY = (
+    "num_concurrent",
+    "max_retries",
+    "timeout",
+    "verify_certificate",
+    "batch_size",
+    "max_batch_size",
+)
+"""How a server is asked, on which no output depends."""
 _BATCHES = ("_model_generate", "_model_call")  # what lm-eval's models of transformers call for each
 
 
@@ -68,7 +77,7 @@ class Run(NamedTuple):
         kind: str,
         arguments: JsonObject,
         tasks: Sequence[str],
-        settings: JsonObject,
+        options: JsonObject,
     ) -> "Run | None":
         """Return the run of a loaded model; None, with a line, if its files are not known."""
         of_kind, checkpoint = backends.backend(kind), Checkpoint.read(arguments)
@@ -82,17 +91,18 @@ class Run(NamedTuple):
             _log.info("outputs are not kept while they come: the files of the model are not known")
             return None
         known: FileContent = {
-            **{name: settings.get(name) for name in (*_OPTIONS, "batch_size", "max_batch_size")},
+            **{name: options.get(name) for name in (*_OPTIONS, "batch_size", "max_batch_size")},
             **arguments,
             "model type": kind,
-            "device": settings.get("device"),
+            "device": options.get("device"),
             "packages": [__version__, backends.package_versions()],
             "files of the model": files,
             "dtype": str(getattr(getattr(model, "_model", None), "dtype", None)),
             "machine": _machine(model) if of_kind.on_transformers else None,
         }
         name = _digest([[arguments.get(each) for each in _NAMES], sorted(tasks)])
-        return cls(name, {key: _digest(known[key]) for key in sorted(known)}, is_here)
+        settled = sorted(known.keys() - (() if is_here else _DELIVERY))
+        return cls(name, {key: _digest(known[key]) for key in settled}, is_here)
 
 
 def folder_of(out: Path | None) -> Path:

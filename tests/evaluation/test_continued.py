@@ -8,9 +8,11 @@ from unittest.mock import Mock
 
 import lm_eval.__main__
 import pytest
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.huggingface import HFLM
 
 from spor_tasks import cli
+from spor_tasks.core.errors import ResultError
 from spor_tasks.evaluation.run import Evaluator
 from spor_tasks.models import continued
 from spor_tasks.models.hf import SporHF
@@ -215,6 +217,18 @@ def test_a_kept_file_that_cannot_be_written_stops_nothing(
     assert written(tmp_path / "full") == written(tmp_path / "out")
 
 
+def test_results_that_were_not_written_cost_no_output(checkpoint, tmp_path, monkeypatch):
+    arguments = {"pretrained": str(checkpoint())}
+    with monkeypatch.context() as patch:
+        patch.setattr(EvaluationTracker, "save_results_samples", lambda *_, **__: None)
+        with pytest.raises(ResultError):
+            evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
+    assert len(kept_in(tmp_path)) == 1
+    monkeypatch.setattr(SporHF, "_model_generate", Mock(side_effect=AssertionError))
+    evaluate("spor-hf", arguments, [MINI], tmp_path, **FEW)
+    assert not (tmp_path / ".unfinished").exists()
+
+
 def test_two_runs_at_a_time_do_not_share_a_file(checkpoint, tmp_path, monkeypatch, caplog):
     arguments = {"pretrained": str(checkpoint())}
     generate, begun = SporHF._model_generate, []
@@ -264,7 +278,7 @@ def test_a_server_is_asked_only_for_the_rest(concurrent, path, tmp_path, caplog)
 
     kind = "local-chat-completions" if path.startswith("chat") else "local-completions"
 
-    def asked(out):
+    def asked(out, concurrent):
         arguments = {
             "base_url": f"{server.url}/{path}",
             "model": "tiny",
@@ -278,12 +292,12 @@ def test_a_server_is_asked_only_for_the_rest(concurrent, path, tmp_path, caplog)
 
     with serve(write) as server:
         with pytest.raises(Exception, match="500"):
-            asked(tmp_path / "cut")
+            asked(tmp_path / "cut", concurrent)
         server.requests.clear()
         broken.append(False)
-        asked(tmp_path / "cut")
+        asked(tmp_path / "cut", 3 - concurrent)  # a server that failed is asked for less
         assert len(server.requests) <= 12 - 4
-        asked(tmp_path / "whole")
+        asked(tmp_path / "whole", 3 - concurrent)
     assert "run that was cut short; if the server has another model now, stop" in caplog.text
     assert written(tmp_path / "cut") == written(tmp_path / "whole")
 
