@@ -59,7 +59,7 @@ def of_pairs(pairing: Pairing) -> tuple[Answers, ...]:
     for task in pairing.tasks:
         main = next((row.score for row in task.rows), "")
         sentences = [
-            _verdict(replace(row.difference, p=row.p), row.facts, row.second, row.first, row.digits)
+            _verdict(replace(row.difference, p=row.p), row.facts, *row.systems[::-1], row.digits)
             for row in task.rows
             if row.score == main or row.difference.mark
         ]

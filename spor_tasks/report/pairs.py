@@ -68,7 +68,7 @@ def _table(pairing: Pairing) -> Grid:
         return (
             row.task,
             f"{row.facts.label}{' ↓' * (row.facts.higher_is_better is False)}",
-            *(() if is_pair else (row.second,)),
+            *(() if is_pair else row.systems[1:]),
             first_cell,
             second_cell,
             Number(
@@ -80,8 +80,7 @@ def _table(pairing: Pairing) -> Grid:
             f"{found.n:,}{clusters}",
             p_text(row.p),
             "" if found.detectable is None else f"{found.detectable:.{digits}f}",
-            f"{row.gained:,}",
-            f"{row.lost:,}",
+            *(f"{number:,}" for number in row.moved),
         )
 
     less = f"{others[0]} − {first}"

@@ -56,9 +56,8 @@ class Paired:
     task: str
     score: str
     facts: ScoreFacts
-    first: str
-    second: str
-    """The systems, as in :attr:`Pairing.systems`."""
+    systems: tuple[str, str]
+    """Their names, as in :attr:`Pairing.systems`."""
     values: tuple[float, float]
     """Their scores."""
     intervals: tuple[Interval | None, Interval | None]
@@ -67,9 +66,8 @@ class Paired:
     p: float | None
     """The p, adjusted for all rows being looked at (Holm, 1979)."""
     test: str
-    gained: int
-    lost: int
-    """The documents on which the second has a higher, or a lower, value."""
+    moved: tuple[int, int]
+    """The numbers of documents on which the second has a higher, and a lower, value."""
     runs: tuple[int, int]
     """The number of runs of both."""
     digits: int
@@ -89,15 +87,13 @@ class Paired:
             "n": found.n,
             "detectable": found.detectable,
             "reason": joined("; ", found.reason, *found.notes) or None,
-            "first": self.first,
-            "second": self.second,
+            **dict(zip(("first", "second"), self.systems, strict=True)),
             "mark": found.mark,
             "p_alone": found.p,
             "test": self.test,
             "clusters": found.clusters,
             "runs": " and ".join(map(str, self.runs)),
-            "gained": self.gained,
-            "lost": self.lost,
+            **dict(zip(("gained", "lost"), self.moved, strict=True)),
             "higher_is_better": self.facts.higher_is_better,
         }
 
@@ -340,10 +336,10 @@ def _check_numbers(first: TaskSamples, other: TaskSamples) -> None:
         ResultError: one does: the data are others.
     """
     of_first, of_other = (
-        {each.doc_id: id_ for id_, each in one.answers.items() if id_ not in two.answers}
+        {each.doc_id for id_, each in one.answers.items() if id_ not in two.answers}
         for one, two in ((first, other), (other, first))
     )
-    if not first.result.run and (both := of_first.keys() & of_other.keys()):
+    if not first.result.run and (both := (of_first & of_other) - {None}):
         raise ResultError(
             f"{first.result.task} has other documents than {other.result.path}: {len(both):,} "
             f"differ under one doc_id, such as {min(both, key=str)}",
@@ -391,15 +387,13 @@ def _rows(pairs: TaskPairs, score: str, systems: Sequence[str]) -> Iterator[Pair
             task=pairs.task,
             score=score,
             facts=facts,
-            first=systems[0],
-            second=systems[number],
+            systems=(systems[0], systems[number]),
             values=(tested.values[0], tested.values[number]),
             intervals=(tested.intervals[0], tested.intervals[number]),
             difference=replace(found, notes=(*found.notes, *notes[0], *notes[number])),
             p=None,
             test=tested.test,
-            gained=int((moved > 0).sum()),
-            lost=int((moved < 0).sum()),
+            moved=(int((moved > 0).sum()), int((moved < 0).sum())),
             runs=(len(pairs.samples[0].runs), len(pairs.samples[number].runs)),
             digits=_MORE_DIGITS if is_small else _DIGITS,
         )

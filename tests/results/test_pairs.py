@@ -66,7 +66,7 @@ def test_every_score_is_tested_whose_total_is_the_mean(runs):
         {each["doc"]["question"]: each["acc"] for each in rows_of(run, CHOICES)} for run in runs
     ]
     changes = [logged[1][question] - right for question, right in logged[0].items()]
-    assert (acc.gained, acc.lost) == (changes.count(1), changes.count(-1))
+    assert acc.moved == (changes.count(1), changes.count(-1))
     assert acc.values == pytest.approx([np.mean([*each.values()]) for each in logged[:2]])
     assert acc.difference.value == pytest.approx(np.mean(changes))
     assert acc.test == EXACT
@@ -76,7 +76,7 @@ def test_every_score_is_tested_whose_total_is_the_mean(runs):
 
 def test_p_is_adjusted_for_all_scores_tasks_and_systems(runs):
     found = pair(runs)
-    assert [(each.first, each.second) for each in found.rows[:2]] == [
+    assert [each.systems for each in found.rows[:2]] == [
         ("first", "second"),
         ("first", "third"),
     ]
