@@ -18,6 +18,14 @@ def positive(text: str) -> int:
     return number
 
 
+def seed(text: str) -> int:
+    """Return a whole number that every reader of JSON takes for one."""
+    number = int(text)
+    if not 0 <= number < 2**53:
+        raise argparse.ArgumentTypeError(f"{number} is not from 0 to 2**53 - 1")
+    return number
+
+
 def add_include_path(parser: argparse.ArgumentParser) -> None:
     """Add the folder of task files of one's own, as `spor eval` takes it."""
     parser.add_argument(

@@ -310,7 +310,9 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     disk or an exception leaves the old content.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not path.is_file():  # such as /dev/stdout, which a rename would replace
+    # A rename would replace such as /dev/stdout, which is a link; a file may be behind it.
+    is_standard = path.is_symlink() and str(path.readlink()).startswith("/proc/")
+    if is_standard or (path.exists() and not path.is_file()):
         raise OSError("it is not a regular file")
     sweep(path.parent)
     descriptor, new = _new_partial(path)

@@ -252,3 +252,13 @@ def test_the_working_folder_may_be_written_and_a_file_has_no_folders(tmp_path, m
     assert (tmp_path / "rows").read_text() == "new"
     with pytest.raises(ConfigError, match="cannot be written"):
         write(tmp_path / "rows" / "sets", "new")
+
+
+def test_standard_output_is_not_replaced_by_a_file(tmp_path):
+    behind, link = tmp_path / "printed", tmp_path / "stdout"
+    with behind.open("wb") as file:
+        link.symlink_to(f"/proc/self/fd/{file.fileno()}")
+        with pytest.raises(OSError, match="not a regular file"), files.atomic_write(link):
+            pass
+    assert link.is_symlink()
+    assert {*tmp_path.iterdir()} == {behind, link}

@@ -177,6 +177,11 @@ def test_a_wrong_name_is_one_error_and_writes_nothing(words, said, spor, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("seed", ["-1", "x", str(2**53)])
+def test_a_seed_is_a_number_that_a_record_can_hold(seed, spor):
+    assert "argument --seed" in spor(f"data record adapter --pairs pairs.jsonl --seed {seed}", 2)
+
+
 def test_existing_pairs_are_replaced_on_request_alone(pairs, spor):
     file = pairs()
     before = file.read_bytes()

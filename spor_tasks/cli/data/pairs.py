@@ -5,6 +5,7 @@ from pathlib import Path
 
 from spor_tasks.cli.arguments import add_include_path
 from spor_tasks.cli.following import then
+from spor_tasks.core.manual import page
 from spor_tasks.core.visible import visible
 
 HELP = "write an arm as pairs of prompt and completion, to train on with another program"
@@ -48,5 +49,6 @@ def run(options: argparse.Namespace) -> None:
     print(visible(f"{elsewhere.record_of(options.out)}: the record of an adapter of them"))
     print("Prompts have no chat template: train without one, and on completions alone.")
     print("The tokenizer's end token is not in a completion: TRL adds it, other programs may not.")
+    print(f"{page('train')} has an example.")
     trained = ("ADAPTER", "--base", "MODEL", "--seed", "SEED")
     then("spor", "data", "record", *trained, "--pairs", options.out)

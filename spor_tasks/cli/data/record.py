@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from spor_tasks.cli.arguments import seed
 from spor_tasks.cli.following import evaluate_next
 from spor_tasks.core.visible import visible
 
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=Path, required=True, metavar="FILE")
     parser.add_argument(
         "--seed",
-        type=int,
+        type=seed,
         required=True,
         metavar="N",
         help="the seed of the training; TRL's default is 42",
