@@ -12,9 +12,8 @@ from typing import NamedTuple
 from spor_tasks.report.collect import Report
 from spor_tasks.report.grid import full_title, p_text, repeated, samples_text
 from spor_tasks.report.leaderboard import Board
-from spor_tasks.results.compare import tested_difference
+from spor_tasks.results.compare import SystemPair, tested
 from spor_tasks.results.facts import ScoreFacts
-from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.pairs import Pairing
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.stats import Estimate
@@ -41,9 +40,12 @@ def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
     for row in rows:
         names[_title(row)].add(row.name)
     found: dict[str, list[str]] = defaultdict(list)
-    differences = [
-        (*_differences(row, report.logged), *_of_adapter(row, rows, report.logged)) for row in rows
-    ]
+    asked = [(row, *each) for row in rows for each in _gains(row, rows)]
+    found_of = zip(asked, tested([pair for _, pair, *_ in asked], report.logged), strict=True)
+    gains: dict[int, list[str]] = defaultdict(list)
+    for (row, _, first, second), gain in found_of:
+        gains[id(row)] += [_verdict(gain, row.score, first, second)] if gain else []
+    differences = [(*_difference(row), *gains[id(row)]) for row in rows]
     others = [(*_above(row, floors.get((row.task, row.metric))), *_gap(row)) for row in rows]
     for row, sentences in zip([*rows, *rows], [*differences, *others], strict=True):
         name = f"{row.name}: " if len(names[_title(row)]) > 1 else ""
@@ -72,33 +74,29 @@ def _title(row: Comparison) -> str:
     return f"{full_title(row)} (n = {samples_text(row)})"
 
 
-def _differences(row: Comparison, logged: AllLogged) -> Iterator[str]:
-    """Yield whether the arms differ, and whether each of them differs from the model as it is.
-
-    Of further scores only marked differences are said, which the main one might hide.
-    """
-    is_main = row.metric == row.spec.headline
-    if row.difference and (is_main or row.difference.mark):
+def _difference(row: Comparison) -> Iterator[str]:
+    """Yield whether the arms differ; of further scores, which the main one might hide, if so."""
+    if row.difference and (row.metric == row.spec.headline or row.difference.mark):
         first, second = map(str.capitalize, row.spec.arms)
         yield _verdict(row.difference, row.score, first, second)
-    for arm, cell in row.by_arm if is_main else ():
-        found = tested_difference(cell.runs, row.as_is.runs, row.metric, logged)
-        if found:
-            yield _verdict(found, row.score, f"training on {arm.capitalize()}", _BASE)
 
 
-def _of_adapter(row: Comparison, rows: Sequence[Comparison], logged: AllLogged) -> Iterator[str]:
-    """Yield whether an adapter of no known arm, which is another model, differs from its base."""
-    base = next((run.log.options.tuned for run in row.as_is.runs), None)
-    if row.metric != row.spec.headline or base is None:
+def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[SystemPair, str, str]]:
+    """Yield what is compared with the base by the main score: each arm, or the row itself.
+
+    An adapter of no known arm is another model, whose base is in another row.
+    """
+    if row.metric != row.spec.headline:
         return
+    for arm, cell in row.by_arm:
+        pair = SystemPair(cell.runs, row.as_is.runs, row.metric)
+        yield pair, f"training on {arm.capitalize()}", _BASE
+    base = next((run.log.options.tuned for run in row.as_is.runs), None)
     for other in rows:
         is_same = (other.task, other.metric) == (row.task, row.metric)
-        is_base = is_same and other.model == base != row.model
-        if is_base and (
-            found := tested_difference(row.as_is.runs, other.as_is.runs, row.metric, logged)
-        ):
-            yield _verdict(found, row.score, "the adapter", "its base")
+        if is_same and other.model == base != row.model:
+            pair = SystemPair(row.as_is.runs, other.as_is.runs, row.metric)
+            yield pair, "the adapter", "its base"
 
 
 def _verdict(

@@ -484,15 +484,19 @@ def marked(
     return replace(found, p=p, mark=mark, reason=reason)
 
 
-def tested_difference(
-    first: System, second: System, metric: str, logged: AllLogged
-) -> Estimate | None:
-    """Return the first system's score less the second's, with its p and mark.
+def tested(pairs: Sequence[SystemPair], logged: AllLogged) -> list[Estimate | None]:
+    """Return each first system's score less the second's, with its p and mark.
 
     None where one of them has no run, or their samples differ.
     """
-    found = estimate(logged, metric, first, second) if first and second else None
-    if found is None:
-        return None
-    ((_, p, why),) = compare([SystemPair(first, second, metric)], logged)
-    return marked(found, p, why, (len(first), len(second)))
+    found = [
+        estimate(logged, metric, first, second) if first and second else None
+        for first, second, metric in pairs
+    ]
+    known = [pair for pair, each in zip(pairs, found, strict=True) if each]
+    tests = iter(compare(known, logged))
+    return [
+        each and marked(each, test.p, test.reason, (len(pair.first), len(pair.second)))
+        for pair, each in zip(pairs, found, strict=True)
+        for test in [next(tests) if each else Compared()]
+    ]
