@@ -112,11 +112,11 @@ def _verdict(
         return f"{first} {verb} {size} {than} {second}, {_p(found)}."
     if found.mark:
         side = "higher" if sign > 0 else "lower"
-        change = f"{number}{around} {side}"
-        return f"{score.title} is {change} with {first} than with {second}, {_p(found)}."
+        than = f"with {first} than with {second}"
+        return f"{score.title} is {number}{around} {side} {than}, {_p(found)}."
     if found.reason:
         _, _, why = found.reason.partition(": ")
-        return f"{first} less {second} is {size}. There is no verdict: {why}."
+        return f"{first} less {second} is {size}. There is no verdict: {why or found.reason}."
     power = found.detectable and (
         f"; {_number(found.detectable, score, digits)} would have been found with 80 % power"
     )
@@ -166,7 +166,7 @@ def _ranks(board: Board) -> Iterator[str]:
 
 def _number(value: float, score: ScoreFacts, digits: int | None = None) -> str:
     digits = digits or (1 if score.high == _PERCENT else 2)
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")  # without -0.0
 
 
 def _around(

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
 from spor_tasks.report.answers import of_pairs
 from spor_tasks.report.browser import Facets, RunSource, Shown, TestSource, Traits, pack, shown
@@ -72,25 +73,18 @@ def _rows(task: TaskPairs, number: int) -> Iterator[Shown]:
     }
     for row in _shown(samples):
         if row.id in shared:
-            view = row.view if samples.result.run else _scored(row.view, scores[row.id])
-            yield row._replace(view=view, changes=_differences(changes.get(row.id), task))
+            view = row.view if samples.result.run else replace(row.view, scores=scores[row.id])
+            yield row._replace(view=view, changes=_differences(changes.get(row.id)))
 
 
-def _scored(view: RecordView, scores: dict[str, float]) -> RecordView:
-    return RecordView(view.outputs, scores, view.faults)
-
-
-def _differences(change: Change | None, task: TaskPairs) -> tuple[str, ...]:
+def _differences(change: Change | None) -> tuple[str, ...]:
     """Return what differs from the first system, of :data:`~spor_tasks.report.browser.CHANGES`."""
     if change is None:
         return ()
-    gain = next((sides.change for sides in change.scores.values()), 0.0) if task.scores else 0.0
-    found = (
-        ("higher", gain > 0),
-        ("lower", gain < 0),
-        ("other output", change.before != change.after),
-    )
-    return tuple(name for name, is_so in found if is_so)
+    gain = next((sides.change for sides in change.scores.values()), 0.0)
+    is_other = change.before != change.after
+    found = {"higher": gain > 0, "lower": gain < 0, "other output": is_other}
+    return tuple(name for name, is_so in found.items() if is_so)
 
 
 def _shown(samples: TaskSamples) -> Iterator[Shown]:
