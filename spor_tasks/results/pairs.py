@@ -21,11 +21,12 @@ from spor_tasks.results import proportions, stats
 from spor_tasks.results.compare import (
     NO_VERDICT,
     NOT_RESAMPLED,
+    SystemPair,
     holm,
     interval,
     marked,
     notes_of,
-    tested_difference,
+    tested,
 )
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged
@@ -406,10 +407,10 @@ def _over_runs(pairs: TaskPairs, score: str) -> Tested:
     }
     systems = [[run for one in each.runs if (run := one.result.run)] for each in pairs.samples]
     values = [fmean(logged[run.id].columns[score].value for run in runs) for runs in systems]
+    found = tested([SystemPair(runs, systems[0], score) for runs in systems[1:]], logged)
     differences = (
-        tested_difference(runs, systems[0], score, logged)
-        or Estimate(value - values[0], reason=f"not tested: {NO_VERDICT}")
-        for runs, value in zip(systems[1:], values[1:], strict=True)
+        each or Estimate(value - values[0], reason=f"not tested: {NO_VERDICT}")
+        for each, value in zip(found, values[1:], strict=True)
     )
     intervals = (interval(logged, score, runs) for runs in systems)
     return Tested(tuple(values), tuple(intervals), tuple(differences), OVER_RUNS)
