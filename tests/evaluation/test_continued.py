@@ -1,9 +1,11 @@
 """An evaluation that was cut short goes on, with the results of one that was not."""
 
 import json
+import logging
 import os
 import shutil
 import signal
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import lm_eval.__main__
@@ -181,6 +183,33 @@ def test_another_adapter_or_task_has_nothing_to_do_with_it(
     evaluate("spor-hf", arguments, [ICL], tmp_path, **FEW)
     assert not [record for record in caplog.records if record.name == continued.__name__]
     assert len(kept_in(tmp_path)) == 1
+
+
+def run_of(arguments, kind="hf"):
+    model = SimpleNamespace(device=SimpleNamespace(type="cpu"))
+    return continued.Run.of(model, kind, arguments, [MINI], {})
+
+
+def test_an_adapter_that_changes_is_another_model(checkpoint, lora, tmp_path):
+    adapter = shutil.copytree(lora("llama"), tmp_path / "adapter")
+    arguments = {"pretrained": str(checkpoint()), "peft": str(adapter)}
+    before = run_of(arguments)
+    assert run_of(arguments) == before
+    (adapter / "adapter_model.safetensors").touch()
+    after = run_of(arguments)
+    assert after.name == before.name
+    assert after.prefix != before.prefix
+    assert {*after.settings.items()} ^ {*before.settings.items()} == {
+        ("files of the model", run.settings["files of the model"]) for run in (before, after)
+    }
+
+
+@pytest.mark.parametrize("kind", ["hf", "spor-vllm", "hf-multimodal"])
+def test_a_model_whose_files_are_not_known_keeps_nothing(kind, caplog):
+    caplog.set_level(logging.INFO)
+    assert run_of({"pretrained": "no/such-model"}, kind) is None
+    assert run_of({"pretrained": object()}, kind) is None
+    assert "outputs are not kept while they come" in caplog.text
 
 
 @pytest.mark.parametrize("damage", ["cut", "other", "emptied", "zeros"])

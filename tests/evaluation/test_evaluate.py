@@ -69,6 +69,13 @@ def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch
     assert spor.signature == {**by_stubs.signature, "backend": "spor-hf"}
 
 
+@pytest.mark.parametrize("logs", [True, False])
+def test_without_samples_it_says_what_is_given_up(logs, tmp_path, caplog):
+    words = ("--log_samples",) if logs else ()
+    assert run("--model", "dummy", "--tasks", MINI, "--limit", 1, "-o", tmp_path, *words) == 0
+    assert ("only totals are written: reports of them test nothing" in caplog.text) == (not logs)
+
+
 def test_a_tag_is_all_its_tasks_and_overrides_nothing(tmp_path, caplog):
     assert run("--model", "dummy", "--tasks", "spor_mini", "--limit", 1, "-o", tmp_path) == 0
     (file,) = tmp_path.rglob("results_*.json")
