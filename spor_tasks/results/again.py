@@ -3,21 +3,26 @@
 import json
 import shlex
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from spor_tasks.core.files import FileContent
-from spor_tasks.metrics.learned import LOADERS
 from spor_tasks.results.facts import Adapter
 
 _DEVICE = "cuda:0"  # which lm-eval writes where none was asked for
 _OF_RUN = ("limit", "gen_kwargs", "batch_size", "device")
-_SETTINGS = (
-    *("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit_evenly", "metrics"),
-    *(f"{prefix}_{name}" for prefix, each in LOADERS.items() for name in each.settings),
-)
+_OF_TASK = ("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit_evenly", "metrics")
 _SETS = ("aspect", "corpus", "protocol", "part")
 _ADAPTERS = {"peft", "lora_local_path"}
+
+
+@cache
+def _judges() -> tuple[str, ...]:
+    """Return the settings of metrics by a model."""
+    from spor_tasks.metrics.learned import LOADERS  # slow to import
+
+    return tuple(f"{prefix}_{name}" for prefix, of in LOADERS.items() for name in of.settings)
 
 
 class Options(NamedTuple):
@@ -32,7 +37,7 @@ class Options(NamedTuple):
         """Return those of a task in a result file, as its words on a command line."""
         run, config = content["config"], content["configs"][task]
         chat = content.get("chat_template")
-        settings = {key: config["metadata"].get(key) for key in _SETTINGS}
+        settings = {key: config["metadata"].get(key) for key in (*_OF_TASK, *_judges())}
         values = {name: run.get(name) for name in _OF_RUN} | {
             "num_fewshot": config.get("num_fewshot") or None,
             "system_instruction": content.get("system_instruction"),

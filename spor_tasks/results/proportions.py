@@ -8,8 +8,7 @@ other, gets right. Any other score, or documents in clusters, are for
 import math
 
 import numpy as np
-from scipy import special
-from scipy.optimize import brentq
+import scipy  # loads its parts when they are used
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN
@@ -59,7 +58,7 @@ def paired(first: Column, second: Column, most: float) -> Estimate:
     scored = first.scored
     changes = (second.statistics[scored, 0] - first.statistics[scored, 0]) / most
     n, gained, lost = len(changes), int((changes > 0).sum()), int((changes < 0).sum())
-    p = min(1.0, 2 * float(special.bdtr(min(gained, lost), gained + lost, 0.5)))
+    p = min(1.0, 2 * float(scipy.special.bdtr(min(gained, lost), gained + lost, 0.5)))
     low, high = difference_interval(gained, lost, n)
     variance = most**2 * (gained + lost - (gained - lost) ** 2 / n) / n**2
     none = np.zeros((1, 2))
@@ -92,12 +91,14 @@ def difference_interval(gained: int, lost: int, n: int) -> tuple[float, float]:
 
     def end(side: int) -> float:
         is_inside = side * z(side) >= -_Z
-        return side if is_inside else float(brentq(lambda each: z(each) + side * _Z, -1, 1))
+        if is_inside:
+            return side
+        return float(scipy.optimize.brentq(lambda each: z(each) + side * _Z, -1, 1))
 
     low, high = end(-1), end(1)
     if changes := gained + lost:
-        least = special.betaincinv(gained, lost + 1, _TAIL) if gained else 0.0
-        most = special.betaincinv(gained + 1, lost, 1 - _TAIL) if lost else 1.0
+        least = scipy.special.betaincinv(gained, lost + 1, _TAIL) if gained else 0.0
+        most = scipy.special.betaincinv(gained + 1, lost, 1 - _TAIL) if lost else 1.0
         low = min(low, float(2 * least - 1) * changes / n)
         high = max(high, float(2 * most - 1) * changes / n)
     return low, high
