@@ -38,10 +38,7 @@ def document(pairing: Pairing, most: int = 0) -> Document:
     first, *others = pairing.systems
     return Document(
         title=f"{', '.join(others)} against {first}",
-        grids=(
-            *([_table(pairing)] if pairing.rows else []),
-            *(grid for grid in changed if grid.runs),
-        ),
+        grids=(_table(pairing), *(grid for grid in changed if grid.runs)),
         legend=_LEGEND,
         problems=pairing.problems,
         short_legend=_SHORT_LEGEND,

@@ -439,13 +439,15 @@ def against_first(
             Estimate(value - values[0], n=n, reason=f"not tested: {reason}") for value in values[1:]
         )
         return Tested(values, (None,) * len(values), tuple(none), "")
-    if most := proportions.share_of(columns, clusters, scale):
+    most = proportions.share_of(columns, scale)
+    if most and len(np.unique(clusters[scored])) == n:
         return Tested(
             values,
             tuple(proportions.wilson(column, most) for column in columns),
             tuple(proportions.paired(first, other, most) for other in others),
             EXACT,
         )
+    scale = (0.0, most) if most else scale
     drawn = [*stats.resampled_scores(columns, clusters).T]
     p_values = stats.randomization_p_values([(other, first) for other in others], clusters)
     own = [

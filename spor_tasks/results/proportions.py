@@ -6,6 +6,7 @@ other, gets right. Any other score, or documents in clusters, are for
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import scipy  # loads its parts when they are used
@@ -15,7 +16,6 @@ from spor_tasks.metrics.totals import MEAN
 from spor_tasks.results.stats import (
     ANY,
     CONFIDENCE,
-    Clusters,
     Estimate,
     Interval,
     Scale,
@@ -28,20 +28,18 @@ _Z = float(reach(math.inf))
 _SMALLEST = 1e-12  # of a variance, which is 0 where a difference is 1
 
 
-def share_of(columns: list[Column], clusters: Clusters, scale: Scale = ANY) -> float | None:
+def share_of(columns: Sequence[Column], scale: Scale = ANY) -> float | None:
     """Return what a right answer counts, 1 or 100; None where scores are no shares.
 
-    A share is a mean of values that are 0 or this number, and no two documents share a cluster.
-    The number is the upper end of the scale, where there is one: values may all be 0.
+    A share is a mean of values that are 0 or this number. The number is the upper end of the scale,
+    where there is one: values may all be 0.
     """
     scored = columns[0].scored
     if any(column.totals is not MEAN for column in columns):
         return None
     values = np.stack([column.statistics[scored, 0] for column in columns])
     most = scale[1] if math.isfinite(scale[1]) else float(values.max(initial=0)) or 1.0
-    is_share = most in {1, 100} and np.isin(values, [0, most]).all()
-    is_apart = len(np.unique(clusters[scored])) == scored.sum()
-    return most if is_share and is_apart else None
+    return most if most in {1, 100} and np.isin(values, [0, most]).all() else None
 
 
 def wilson(column: Column, most: float) -> Interval:

@@ -62,9 +62,9 @@ def test_outputs_may_change_alone_and_verdicts_may_go(tmp_path):
     )
     assert pair([one, two]).tasks[0].changes(1)[0].scores["parent"].change == 0.0
     assert "the same scores" in plain_text(report.write_compare([one, two], most=1))
-    found = pair([one, unscored])
-    assert found.rows == ()
-    assert "parent is left out: not every system has it" in str(found.problems[0])
+    with pytest.raises(ResultError, match="no score can be compared") as refused:
+        pair([one, unscored])
+    assert "parent is left out: not every system has it" in str(refused.value)
 
 
 def test_a_comparison_says_what_a_report_of_two_arms_says(tmp_path):

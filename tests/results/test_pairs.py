@@ -267,6 +267,18 @@ def test_systems_without_a_common_verdict_are_not_tested():
     assert found.intervals == (None, None)
 
 
+def test_shares_of_clusters_stay_between_none_and_all():
+    wrong, right = (Column.of([float(value)] * 40) for value in (0, 1))
+    passages = np.arange(40) // 2
+    found = against_first([wrong, right], passages)
+    assert found.test == RANDOMIZATION
+    lowest, highest = found.intervals
+    assert (lowest.low, highest.high) == (0, 1)
+    assert 0 < lowest.high < 0.2
+    apart = against_first([wrong, right], np.arange(40))
+    assert apart.test == EXACT
+
+
 def test_other_scores_are_tested_as_in_reports():
     rng = np.random.default_rng(3)
     values = [rng.normal(50, 10, 40) for _ in range(3)]

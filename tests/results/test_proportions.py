@@ -89,17 +89,14 @@ def test_tangos_ends_are_where_a_fitted_table_is_just_rejected(gained, lost, n):
             assert abs(z(end)) == pytest.approx(1.959964, abs=1e-3)
 
 
-def test_no_documents_or_clusters_or_other_values_are_no_shares():
-    ones, halves = Column.of([1.0, 0.0]), Column.of([1.0, 0.5])
-    apart, together = np.array([0, 1]), np.array([0, 0])
-    assert share_of([ones, ones], apart) == 1
-    assert share_of([Column.of([0.0, 0.0])], apart) == 1
-    assert share_of([Column.of([100.0, 0.0]), Column.of([0.0, 0.0])], apart) == 100
-    assert share_of([Column.of([0.0, 0.0])], apart, (0, 100)) == 100, "all wrong, of a known scale"
-    assert share_of([ones, ones], apart, (0, 100)) is None, "1 of 100 is no right answer"
-    assert share_of([ones, halves], apart) is None
-    assert share_of([ones, ones], together) is None
-    assert share_of([ones, Column.of([2.0, 0.0])], apart) is None
+def test_other_values_are_no_shares():
+    ones, zeros = Column.of([1.0, 0.0]), Column.of([0.0, 0.0])
+    assert share_of([ones, ones]) == share_of([zeros]) == 1
+    assert share_of([Column.of([100.0, 0.0]), zeros]) == 100
+    assert share_of([zeros], (0, 100)) == 100, "all wrong, of a known scale"
+    assert share_of([ones, ones], (0, 100)) is None, "1 of 100 is no right answer"
+    assert share_of([ones, Column.of([1.0, 0.5])]) is None
+    assert share_of([ones, Column.of([2.0, 0.0])]) is None
 
 
 def test_intervals_cover_and_equal_systems_seldom_differ():
