@@ -124,11 +124,12 @@ def _in_order(
         placed = subject.covered
     if len(rows) != count * len(placed):
         needs = f"{count} lines for each of them" if count > 1 else "a line for each of them"
+        pooled = "" if subject.task else " Rows of a csv that have one MR are one sample."
         found = "is 1 output" if len(rows) == 1 else f"are {len(rows):,} outputs"
         raise CorpusError(
             f"there {found}, and {subject.name} has {len(placed):,} samples",
             where=rows[count * len(placed)][0] if len(rows) > count * len(placed) else end,
-            remedy=f"Write {needs}, in their order. An empty line is an empty output.",
+            remedy=f"Write {needs}, in their order. An empty line is an empty output.{pooled}",
         )
     names = _fields(count)
     for number, (_, sample) in enumerate(placed):
