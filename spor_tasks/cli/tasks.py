@@ -291,14 +291,13 @@ def run_register(options: argparse.Namespace) -> None:
         for folder in stubs.remove():
             print(f"{visible(folder)}: removed")
         return
-    folder = stubs.folder()
-    if not stubs.are_needed():
+    if stubs.are_needed():
+        folder = stubs.folder()
+        count = stubs.register(folder)
+        print(f"{visible(folder)}: {count:,} files, one for each task, in the installed lm-eval")
+        print("`spor tasks register --remove` removes them.")
+    else:
         print("The installed lm-eval finds the tasks by itself.")
         for old in stubs.remove():
             print(f"{visible(old)}: removed, which an older lm-eval needed")
-        then("lm_eval", "run", *_MODEL, "--tasks", "spor_mini_icl")
-        return
-    count = stubs.register(folder)
-    print(f"{visible(folder)}: {count:,} files, one for each task, in the installed lm-eval")
-    print("`spor tasks register --remove` removes them.")
     then("lm_eval", "run", *_MODEL, "--tasks", "spor_mini_icl")

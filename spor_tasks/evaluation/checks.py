@@ -100,11 +100,6 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         CorpusError: the data of a task is missing.
     """
     _check_abilities(settings, tasks, arguments)
-    device = arguments.get("device", settings.device)
-    if device is not None and backend(settings.model).on_transformers:
-        from spor_tasks.metrics.judges.checkpoints import device_of  # torch
-
-        device_of(str(device), "model")  # lm-eval would take the CPU for one that is not here
     _check_trust(arguments.get("trust_remote_code", False))
     metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
     checkpoint = checkpoints.Checkpoint.read(metadata)
@@ -131,6 +126,11 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
             remedy="Leave the setting out: a model that was not tuned on chats takes plain "
             "prompts.",
         )
+    device = arguments.get("device", settings.device)
+    if device is not None and backend(settings.model).on_transformers:
+        from spor_tasks.metrics.judges.checkpoints import device_of  # torch
+
+        device_of(str(device), "model")  # lm-eval would take the CPU for one that is not here
 
 
 def _check_names(names: Sequence[str], *, has_others: bool) -> None:

@@ -46,7 +46,13 @@ class Pairs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def record_of(file: Path) -> Path:
-    """Return the place of the record of a file of pairs."""
+    """Return the place of the record of a file of pairs.
+
+    Raises:
+        ConfigError: the path has no name of a file, as ``.`` has none.
+    """
+    if not file.name:
+        raise ConfigError("is a folder", where=file, remedy="Name a file of pairs.")
     return file.with_name(f"{shortened(file.name, 240)}.{MANIFEST}")
 
 

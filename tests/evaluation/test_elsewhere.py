@@ -182,6 +182,12 @@ def test_a_seed_is_a_number_that_a_record_can_hold(seed, spor):
     assert "argument --seed" in spor(f"data record adapter --pairs pairs.jsonl --seed {seed}", 2)
 
 
+def test_a_folder_is_no_file_of_pairs(spor, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert ".: is a folder" in spor(f"data pairs {TASK} --arm atom --out .", ends=2)
+    assert ".: is a folder" in spor("data record . --base . --seed 0 --pairs .", ends=2)
+
+
 def test_existing_pairs_are_replaced_on_request_alone(pairs, spor):
     file = pairs()
     before = file.read_bytes()
