@@ -176,7 +176,9 @@ class Evaluator:
         model = self._load(model_args)
         if self._type == "dummy" and not options.get("apply_chat_template"):
             model.tokenizer = None  # lm-eval would fetch one, only to name its special tokens
-        run = continued.Run.of(model, self._type, model_args, tasks, self._settings | options)
+        run = continued.Conditions.of(
+            model, self._type, model_args, tasks, self._settings | options
+        )
         kept = continued.keeping(model, run, continued.folder_of(out))
         with host.without_bars(), kept as remove_kept:
             results: Results | None = simple_evaluate(

@@ -55,8 +55,8 @@ _DELIVERY = (
 _BATCHES = ("_model_generate", "_model_call")  # what lm-eval's models of transformers call for each
 
 
-class Run(NamedTuple):
-    """What is known of a run before its prompts are made."""
+class Conditions(NamedTuple):
+    """What the outputs of a run depend on, as far as it is known before its prompts are made."""
 
     name: str
     """The digest of the model's name and of the tasks."""
@@ -78,8 +78,8 @@ class Run(NamedTuple):
         arguments: JsonObject,
         tasks: Sequence[str],
         options: JsonObject,
-    ) -> "Run | None":
-        """Return the run of a loaded model; None, with a line, if its files are not known."""
+    ) -> "Conditions | None":
+        """Return those of a loaded model; None, with a line, if its files are not known."""
         of_kind, checkpoint = backends.backend(kind), Checkpoint.read(arguments)
         has_files = bool(arguments.get("pretrained")) and "base_url" not in arguments
         is_here = of_kind.adapter is not None or has_files
@@ -113,7 +113,7 @@ def folder_of(out: Path | None) -> Path:
 
 
 @contextmanager
-def keeping(model: LM, run: Run | None, folder: Path) -> Iterator[Callable[[], None]]:
+def keeping(model: LM, run: Conditions | None, folder: Path) -> Iterator[Callable[[], None]]:
     """Keep what a model writes in the block, and have it write nothing that is kept already.
 
     Yields what removes the kept outputs, to be called when there are results.
@@ -160,7 +160,7 @@ def keeping_for_lm_eval(
     removals = []
 
     def evaluate(*, lm: LM, **options: object) -> object:
-        run = Run.of(lm, kind, arguments, tasks, settings)
+        run = Conditions.of(lm, kind, arguments, tasks, settings)
         with keeping(lm, run, folder) as remove:
             removals.extend([remove] if lm.rank == 0 else [])
             return whole(lm=lm, **options)
@@ -179,13 +179,12 @@ def keeping_for_lm_eval(
 class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
     """Answers requests from a file, and keeps there each output of which lm-eval tells it."""
 
-    def __init__(self, model: LM, run: Run, folder: Path) -> None:
+    def __init__(self, model: LM, run: Conditions, folder: Path) -> None:
         super().__init__(None)
         self._model, self._run, self._folder = model, run, folder
-        self._next = model.cache_hook
         self.batches = [name for name in _BATCHES if run.is_here and hasattr(model, name)]
         self._method = ""  # whose outputs are taken now
-        self._file: _Lines | None = None  # of that method; None if it cannot be written
+        self._file: _Journal | None = None  # of that method; None if it cannot be written
         self._batch: list[tuple[str, object]] = []  # keys and outputs
         self._paths: list[Path] = []
         self.asked = self.count = 0
@@ -233,7 +232,7 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
         with ExitStack() as lock:
             try:
                 lock.enter_context(writing_alone(path, path.with_suffix(".lock")))
-                self._file = _Lines(path, header)
+                self._file = _Journal(path, header)
                 self._paths.append(path)
                 if rows := self._file.rows():
                     _log.warning(
@@ -275,7 +274,6 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
         A sampled one is not kept, since it depends on those before it; but `spor-hf` draws each
         with a seed of its own. A request that a server failed to answer is made again.
         """
-        self._next.add_partial(attr, req, res)
         if attr != self._method or isinstance(res, Failed):
             return
         settings = req[1] if attr == "generate_until" else {}
@@ -312,7 +310,7 @@ class _Kept(CacheHook):  # type: ignore[misc]  # lm-eval has no types
             self._folder.rmdir()
 
 
-class _Lines:
+class _Journal:
     """A file whose lines are whole or not there: a header, and the rows of a batch in each."""
 
     def __init__(self, path: Path, header: JsonObject) -> None:

@@ -187,7 +187,7 @@ def test_another_adapter_or_task_has_nothing_to_do_with_it(
 
 def run_of(arguments, kind="hf"):
     model = SimpleNamespace(device=SimpleNamespace(type="cpu"))
-    return continued.Run.of(model, kind, arguments, [MINI], {})
+    return continued.Conditions.of(model, kind, arguments, [MINI], {})
 
 
 def test_an_adapter_that_changes_is_another_model(checkpoint, lora, tmp_path):
@@ -392,7 +392,7 @@ BATCHES = [[["key", "A text."], ["other", "Zwölf — \ud800"]], [["key", [-1.5,
 def lines(tmp_path):
     """Return a file of two batches."""
     path = tmp_path / "kept.jsonl"
-    file = continued._Lines(path, {"rank": 0})
+    file = continued._Journal(path, {"rank": 0})
     assert file.rows() == []
     for batch in BATCHES:
         file.append(batch)
@@ -400,7 +400,7 @@ def lines(tmp_path):
 
 
 def read(path):
-    return continued._Lines(path, {"rank": 0}).rows()
+    return continued._Journal(path, {"rank": 0}).rows()
 
 
 def test_a_file_cut_anywhere_has_its_whole_batches_and_goes_on(lines):
@@ -410,7 +410,7 @@ def test_a_file_cut_anywhere_has_its_whole_batches_and_goes_on(lines):
         lines.write_bytes(content[:length])
         whole = [] if length < len(header + first) else BATCHES[0]
         assert read(lines) == (whole if length < len(content) else [*whole, *BATCHES[1]])
-        file = continued._Lines(lines, {"rank": 0})
+        file = continued._Journal(lines, {"rank": 0})
         kept = file.rows()
         file.append([["more", "Text"]])
         assert read(lines) == [*kept, ["more", "Text"]]
@@ -427,5 +427,5 @@ def test_no_changed_byte_changes_what_is_read(lines):
 
 
 def test_the_file_of_another_header_is_not_read(lines):
-    assert continued._Lines(lines, {"rank": 1}).rows() == []
+    assert continued._Journal(lines, {"rank": 1}).rows() == []
     assert read(lines) == []
