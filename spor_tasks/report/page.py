@@ -7,7 +7,7 @@ page's own script and style.
 
 import base64
 import hashlib
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from spor_tasks.report.collect import TRIAL
 from spor_tasks.report.document import Document
 from spor_tasks.report.grid import Grid
 from spor_tasks.report.plots import Plot
+from spor_tasks.report.tables import legend_of
 from spor_tasks.report.templates import template
 from spor_tasks.results.rows import Comparison
 
@@ -49,8 +50,8 @@ def page(
         facts=facts,
         introductions=[each.introduction.splitlines() for each in layouts.values()],
         tables=[
-            ("tables", "", document.short_legend, document.grids),
-            ("leaderboard", ranking.legend, "", boards),
+            ("tables", "", document.grids),
+            ("leaderboard", ranking.legend, boards),
         ],
         drawn=drawn,
         browser=browser,
@@ -63,15 +64,17 @@ def render(
     *,
     name: str,
     facts: Sequence[str],
-    tables: Sequence[tuple[str, str, str, Sequence[Grid]]],
+    tables: Sequence[tuple[str, str, Sequence[Grid]]],
     browser: Browser,
     answers: Sequence[Answers],
     introductions: Sequence[Sequence[str]] = (),
     drawn: Sequence[Plot] = (),
+    legend: Callable[[Grid], str] = legend_of,
 ) -> str:
     """Return the page of a document.
 
-    ``tables`` are its sections of tables: the name, a text above and one below, and the tables.
+    ``tables`` are its sections of tables: the name, a text above, and the tables.
+    ``legend`` returns the text below one.
     """
     style, script = _source("page.css"), _source("sample.js") + _source("page.js")
     problems = [*document.problems, *browser.problems]
@@ -79,13 +82,13 @@ def render(
         "plots": [plot for plot in drawn if not plot.is_of_samples],
         "where it fails": [plot for plot in drawn if plot.is_of_samples],
     }
-    (first, _, _, grids), *others = tables
+    (first, _, grids), *others = tables
     content = {
         "answers": answers,
         "plots": plots["plots"],
         first: grids,
         "where it fails": plots["where it fails"],
-        **{section: grids for section, _, _, grids in others},
+        **{section: grids for section, _, grids in others},
         "samples": True,
         "problems": problems,
     }
@@ -100,6 +103,7 @@ def render(
         digests=(_digest(style), _digest(script)),
         sections=[section for section, each in content.items() if each],
         tables=tables,
+        legend_of=legend,
         plots=plots,
         answers=answers,
         problems=problems,

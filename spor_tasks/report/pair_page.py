@@ -36,9 +36,10 @@ def pair_page(pairing: Pairing, document: Document) -> str:
         document,
         name="Comparison",
         facts=[count(each, name) for each, name in counts],
-        tables=[("tables", "", "", document.grids[:1])],
+        tables=[("tables", "", document.grids[:1])],
         browser=browsed,
         answers=of_pairs(pairing),
+        legend=lambda _: document.short_legend,
     )
 
 

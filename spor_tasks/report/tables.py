@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from spor_tasks.report.collect import Report
 from spor_tasks.report.document import Document
+from spor_tasks.report.grid import Grid, Number
 from spor_tasks.report.sections import grids
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.stats import Estimate, Interval
@@ -19,10 +20,25 @@ LEGEND = (
     "and the best of ten epochs."
 )
 
-SHORT_LEGEND = (
-    "As is: neither tuned nor shown examples. [low, high]: 95 % interval. "
-    "Difference between the arms: † p < 0.05, ‡ p < 0.01."
-)
+_SIGNS = {
+    "as is": "As is: neither tuned nor shown examples.",
+    "interval": "[low, high]: 95 % interval.",
+    "mark": "Difference between the arms: † p < 0.05, ‡ p < 0.01.",
+}
+SHORT_LEGEND = " ".join(_SIGNS.values())
+
+
+def legend_of(grid: Grid) -> str:
+    """Return the part of the short legend that explains what is in a table."""
+    cells = [cell for _, lines in grid.sections for line in lines for cell in (*line, *grid.header)]
+    numbers = [cell for cell in cells if isinstance(cell, Number)]
+    shown = {
+        "as is": "as is" in cells,
+        "interval": any(number.interval for number in numbers),
+        "mark": any(number.mark for number in numbers),
+    }
+    return " ".join(text for sign, text in _SIGNS.items() if shown[sign])
+
 
 _MANY = 3  # models, which a title does not name
 

@@ -25,9 +25,10 @@ from spor_tasks.core.visible import visible
 from spor_tasks.report import browser, page
 from spor_tasks.report.answers import Answers
 from spor_tasks.report.browser import browse
-from spor_tasks.report.grid import Grid
+from spor_tasks.report.grid import Grid, Number
 from spor_tasks.report.marking import mark
 from spor_tasks.report.plots import draw
+from spor_tasks.report.tables import legend_of
 from spor_tasks.report.templates import template
 from spor_tasks.results.runs import Problem
 from tests.support import invented_runs
@@ -219,6 +220,15 @@ def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path):
     assert [problem.kind for problem in browsed.problems] == ["samples"]
 
 
+def test_legends_explain_what_is_in_their_table():
+    plain, tested = ("a", Number("1.00")), ("a", Number("1.00", "0.5, 1.5", "†"))
+    none, some = (Grid("", "", ("model", "x"), {"run": [line]}) for line in (plain, tested))
+    assert legend_of(none) == ""
+    assert legend_of(some).startswith("[low, high]: 95 % interval. Difference")
+    base = Grid("", "", ("model", "as is"), {"run": [plain]})
+    assert legend_of(base) == "As is: neither tuned nor shown examples."
+
+
 def test_a_page_may_have_tables_alone(tmp_path):
     write_result(tmp_path / "results_1.json")
     report.write([tmp_path], tmp_path)
@@ -249,14 +259,15 @@ TEXTS = ("version", "name", "title", "facts", "style", "script", "footer")
 
 
 def rendered(**content):
-    return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), "digests": ("", ""), **content})
+    more = {"digests": ("", ""), "legend_of": legend_of}
+    return PAGE.render({**EMPTY, **dict.fromkeys(TEXTS, ""), **more, **content})
 
 
 def in_a_table(text):
     name = f"a{text}"  # which is never a number
     lines = {"run": [(name, "1")], "published": [(name, "2")]}
     grid = Grid(text, text, (name, "n"), lines, {"a": text})
-    return rendered(tables=[("tables", "", name, [grid])])
+    return rendered(tables=[("tables", name, [grid])])
 
 
 def in_an_answer(text):
