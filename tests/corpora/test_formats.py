@@ -3,8 +3,11 @@
 import gzip
 import json
 import re
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks.cli import main
 from spor_tasks.core import named
@@ -155,6 +158,8 @@ OUTSIDE = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><benchmark><ent
         (BOMB.encode("utf-16-le"), "FILE: declares a document type"),
         (ENGLISH[:-40], "FILE: is not XML: unclosed token: line 13"),
         (ENGLISH.replace("</lex>", "", 1), "FILE: is not XML: mismatched tag"),
+        (ENGLISH.replace("UTF-8", "UTF-1"), "FILE: is not XML: unknown encoding"),
+        (ENGLISH.replace("UTF-8", "shift_jis"), "FILE: is not XML: multi-byte encodings"),
         ("<html><p/></html>", "FILE: has no <entry>"),
         (f"<html>{'x' * ROW_BYTES}", f"FILE: has {ROW_BYTES:,} bytes without an <entry>"),
         (
@@ -198,6 +203,20 @@ OUTSIDE = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><benchmark><ent
 )
 def test_a_fault_is_one_line_with_its_place(tmp_path, content, what):
     assert fault(tmp_path, content).startswith(what)
+
+
+@given(
+    content=st.sampled_from([ENGLISH, E2E, ACTS, LINES, json.dumps(DART)]),
+    place=st.floats(0, 1),
+    length=st.integers(0, 40),
+    inserted=st.one_of(st.binary(max_size=4), st.sampled_from([b'"', b"[", b"<", b",", b"null"])),
+)
+def test_a_damaged_file_is_a_corpus_or_an_error(tmp_path_factory, content, place, length, inserted):
+    start = int(place * len(content))
+    file = tmp_path_factory.getbasetemp() / "damaged.x"
+    file.write_bytes(content[:start].encode() + inserted + content[start + length :].encode())
+    with suppress(SporError):
+        assert own.read_corpus(file).samples
 
 
 @pytest.mark.parametrize("content", [E2E, ACTS, LINES, json.dumps(DART)])

@@ -122,7 +122,7 @@ def _entries(chunks: Iterable[bytes], where: str) -> Iterator[ET.Element]:
             if size > ROW_BYTES:
                 raise CorpusError(f"has {ROW_BYTES:,} bytes without an <entry>", where=where)
         parser.close()
-    except (ET.ParseError, expat.ExpatError) as error:
+    except (ET.ParseError, expat.ExpatError, LookupError, ValueError) as error:  # or its encoding
         raise CorpusError(f"is not XML: {error}", where=where) from error
     if not number:
         raise CorpusError("has no <entry>, so it is not WebNLG's XML", where=where)
