@@ -104,7 +104,8 @@ def _code(*modules: str) -> str:
         path = _PACKAGE.parent.joinpath(*waiting.pop().split("."))
         files = (path.with_suffix(".py"), path / "__init__.py")
         file = next((each for each in files if each.is_file()), None)
-        if file is None or file in sources:  # a name that a module has, and no module
+        # a name that a module has, and no module; or the interface, which imports all
+        if file is None or file in sources or file == _PACKAGE / "__init__.py":
             continue
         sources[file] = file.read_text("utf-8")
         for node in ast.walk(ast.parse(sources[file])):
