@@ -187,6 +187,9 @@ def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]
 _LEVELS = ("TRANSFORMERS_VERBOSITY", "DATASETS_VERBOSITY")
 """The settings of packages that print warnings by a way of their own, read as they start."""
 
+_BARS = ("HF_HUB_DISABLE_PROGRESS_BARS", "HF_DATASETS_DISABLE_PROGRESS_BARS")
+"""The settings that hide their progress bars, which a log would be full of."""
+
 
 @contextmanager
 def _logged(level: str | None) -> Iterator[None]:
@@ -210,8 +213,8 @@ def _logged(level: str | None) -> Iterator[None]:
             warnings.simplefilter("ignore")
             for name in _LEVELS:
                 os.environ.setdefault(name, "error")
-            if not sys.stderr.isatty():
-                os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+            for name in _BARS if not sys.stderr.isatty() else ():
+                os.environ.setdefault(name, "1")
         try:
             yield
         finally:

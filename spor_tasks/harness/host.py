@@ -173,7 +173,7 @@ def describe_machine_once() -> None:
     evaluator.add_env_info = described
 
 
-_BARS = ("api.task", "models.api_models", "models.huggingface", "models.dummy")
+_BARS = ("api.model", "api.task", "models.api_models", "models.huggingface", "models.dummy")
 """Modules of lm-eval with progress bars that ours replace."""
 
 
