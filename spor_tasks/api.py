@@ -516,8 +516,19 @@ def _scored(found: "Result", named: Mapping[str, str]) -> Scored:
 # --- Comparisons ----------------------------------------------------------------------------------
 
 _COMPARED = (
-    *("score", "a", "b", "difference", "low", "high", "p", "n"),
-    *("reason", "first", "second", "p_alone", "clusters"),
+    "score",
+    "a",
+    "b",
+    "difference",
+    "low",
+    "high",
+    "p",
+    "n",
+    "reason",
+    "first",
+    "second",
+    "p_alone",
+    "clusters",
 )
 
 

@@ -24,7 +24,7 @@ from spor_tasks.core.visible import visible
 if TYPE_CHECKING:
     from lm_eval.config.evaluate_config import EvaluatorConfig
 
-    from spor_tasks.evaluation.run import Results
+    from spor_tasks.evaluation.run import SimpleResults
 
 HELP = "evaluate a model, or several with --models; takes all options of lm-eval"
 
@@ -90,7 +90,7 @@ def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Nam
     models = [*read_models(sources)] or [config.model_args]
     out = Path(config.output_path) if config.output_path else None
 
-    def show(model: object, results: "Results") -> None:
+    def show(model: object, results: "SimpleResults") -> None:
         print(
             f"{config.model} ({visible(model)}), "
             f"gen_kwargs: ({visible(config.gen_kwargs)}), limit: {config.limit}, "

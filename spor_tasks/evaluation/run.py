@@ -33,7 +33,7 @@ from spor_tasks.models import backends, checkpoints, continued
 Arguments: TypeAlias = Mapping[str, object]
 """The arguments of one of lm-eval's models, such as ``pretrained`` and ``peft``."""
 
-Results: TypeAlias = dict[str, Any]
+SimpleResults: TypeAlias = dict[str, Any]
 """The results of lm-eval's ``simple_evaluate``."""
 
 _MODELS = {
@@ -110,9 +110,9 @@ class Evaluator:
         tasks: Sequence[str],
         out: Path | None = None,
         *,
-        on_result: Callable[[Arguments, Results], None] = lambda *_: None,
+        on_result: Callable[[Arguments, SimpleResults], None] = lambda *_: None,
         **options: Any,
-    ) -> list[Results]:
+    ) -> list[SimpleResults]:
         """Evaluate models on our tasks; return lm-eval's results and write them to ``out``.
 
         ``on_result`` is called with each result as soon as there is one. ``options`` are those of
@@ -168,7 +168,7 @@ class Evaluator:
         log_samples: bool = True,
         include: Path | None = None,
         **options: object,
-    ) -> Results | None:
+    ) -> SimpleResults | None:
         if out:
             prepare(out, tasks)
         host.describe_machine_once()
@@ -181,7 +181,7 @@ class Evaluator:
         )
         kept = continued.keeping(model, run, continued.folder_of(out))
         with host.without_bars(), kept as remove_kept:
-            results: Results | None = simple_evaluate(
+            results: SimpleResults | None = simple_evaluate(
                 model=model,
                 model_args=dict(model_args),
                 tasks=list(tasks),

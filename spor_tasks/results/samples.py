@@ -33,8 +33,8 @@ class Record:
     after any demonstrations and in any chat template. ``outputs`` are what it wrote, ``scored``
     what the filters left of that. A sample with two input orders has two of each, any other one; a
     twin has as many again.
-    ``scores`` are the sample's logged values by metric. ``prompt_sha256`` is lm-eval's digest of
-    the (first) context. ``number`` is the sample's place in the test set; None if it is not logged.
+    ``scores`` are the sample's logged values by metric. ``number`` is the sample's place in the
+    test set; None if it is not logged.
     ``likelihoods`` are those of given texts, which are then the outputs. ``reading`` is what a
     program says of the output, if programs were sought. ``recognized`` are the values found in it.
 
@@ -49,7 +49,6 @@ class Record:
     outputs: tuple[str, ...]
     scored: tuple[str, ...]
     scores: Mapping[str, Value]
-    prompt_sha256: str
     number: int | None = None
     likelihoods: tuple[Likelihood, ...] = ()
     reading: "Reading | None" = None
@@ -216,7 +215,6 @@ def _record(run: Run, line: bytes) -> Record:
             for name in logged["metrics"]
             if not name.endswith("_stderr") and name in logged
         },
-        prompt_sha256=row.prompt_hash,
         number=row.doc_id if isinstance(row.doc_id, int) else None,
         likelihoods=tuple(likelihoods),
         reading=reading,

@@ -35,7 +35,6 @@ def test_a_line_becomes_a_record(tmp_path):
     assert record.inputs[0].endswith("<tail> Old Basin Output:")
     assert (record.outputs, record.scored) == ((output,), ("Greyport: Cold Sound.",))
     assert record.scores == {"parent": 12.5, "parent_full_table": 25.0}
-    assert record.prompt_sha256 == "f" * 64
     assert after_demonstrations.contexts == (f"shown\n\n{record.inputs[0]}",)
     assert after_demonstrations.inputs == record.inputs
 
