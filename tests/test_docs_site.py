@@ -13,9 +13,12 @@ from tests.conftest import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 PAGES = {path.stem for path in DOCS.glob("*.md")} - {"index"}
-SOURCES = [
-    path for room in ("spor_tasks", "training") for path in (REPOSITORY / room).rglob("*.py")
-]
+# Read before a server's thread prints a traceback, which Python 3.11 cannot do while it parses.
+TREES = {
+    path: ast.parse(path.read_text("utf-8"))
+    for room in ("spor_tasks", "training")
+    for path in (REPOSITORY / room).rglob("*.py")
+}
 
 
 def test_the_site_and_the_wheel_have_every_page():
@@ -38,8 +41,7 @@ def test_the_site_and_the_wheel_have_every_page():
 
 def test_every_text_that_names_a_page_has_its_address():
     named = []
-    for path in SOURCES:
-        tree = ast.parse(path.read_text("utf-8"))
+    for path, tree in TREES.items():
         statements = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and id(node) not in statements:

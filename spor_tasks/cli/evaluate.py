@@ -245,12 +245,12 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
         config = EvaluatorConfig.from_cli(options)
     except (OSError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise ConfigError(str(error), where=options.config) from error
+    config.device = options.device or in_file.get("device")  # without lm-eval's default
     kinds = [("model", str), ("gen_kwargs", dict)]  # lm-eval tries the others
-    kinds += [("include_path", str)] if config.include_path is not None else []
+    kinds += [(key, str) for key in ("include_path", "device") if getattr(config, key) is not None]
     for key, kind in kinds:
         if not isinstance(getattr(config, key), kind):
             raise ConfigError(f"{key} must be a {kind.__name__}", where=options.config)
-    config.device = options.device or in_file.get("device")  # without lm-eval's default
     return config
 
 

@@ -65,7 +65,7 @@ MODELS = {"pretrained": "base", "peft": "adapter", "dtype": "float32", "trust_re
 
 
 def evaluation(path):
-    settings = evaluate._config(argparse.Namespace(config=str(path)))
+    settings = evaluate._config(argparse.Namespace(config=str(path), device=None))
     checks.check(settings, [settings.model_args])
 
 
