@@ -5,6 +5,7 @@ is known by its id, which is such a digest already, and its scores have the tota
 declares.
 """
 
+import glob
 import hashlib
 import json
 import math
@@ -187,9 +188,13 @@ def results_of(path: Path) -> tuple[list[TaskResult], list[Problem]]:
         ResultError: the path does not exist, or has no results.
     """
     is_samples = path.suffix == ".jsonl"
+    sources = [path]
+    if is_samples and path.is_file():  # lm-eval ends the names of one run's files alike
+        run = glob.escape(path.stem.rpartition("_")[2])
+        sources = sorted(path.parent.glob(f"*_{run}.json"))
     found = list[TaskResult]()
     problems = list[Problem]()
-    for file in files_of([path.parent if is_samples and path.is_file() else path]):
+    for file in files_of(sources):
         ours, faults = of_files([file])
         problems += (fault for fault in faults if fault.kind != "foreign")
         found += map(_of_run, ours)

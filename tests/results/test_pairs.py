@@ -202,6 +202,15 @@ def test_a_file_of_samples_or_of_results_names_a_system(runs):
     assert row(pair([*map(result_file, runs[:2])]), CHOICES, "acc").difference == whole
 
 
+def test_a_file_of_rows_is_no_reason_to_search_its_folder(copies, monkeypatch):
+    """A folder of downloads may be large, and its files come and go."""
+    file = copies[0].parent / "rows.jsonl"
+    file.write_text("{}\n", "utf-8")
+    monkeypatch.delattr(Path, "rglob")
+    with pytest.raises(ResultError, match=r"rows\.jsonl: has no results of lm-eval"):
+        pair([file, file])
+
+
 def test_results_may_have_the_name_that_a_user_gave_them(copies):
     """With `--output_path NAME.json` lm-eval writes NAME_DATE.json and the samples beside it."""
     first, second, _ = copies
