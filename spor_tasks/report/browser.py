@@ -9,7 +9,7 @@ import base64
 import gzip
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from spor_tasks.report.views import (
 from spor_tasks.results.rows import PLAIN, prompt_in_words
 from spor_tasks.results.runs import Problem
 from spor_tasks.results.samples import Record, SampleFile
+from spor_tasks.results.stats import clusters_of
 
 SIZE = 1000
 """Samples in a chunk."""
@@ -96,6 +97,8 @@ class TestOutcomes(Struct, frozen=True):
     """The names of scores for readers."""
     arms: tuple[str, ...]
     traits: list[Traits]
+    clusters: list[int]
+    """The cluster of each sample."""
     chunks: list[int]
     runs: list[RunOutcomes]
 
@@ -119,6 +122,8 @@ class Shown(NamedTuple):
     view: RecordView
     sample: Callable[[], tuple[Traits, FileContent]]
     """The sample's traits and content, which are asked of the first run that has it."""
+    cluster: Hashable
+    """The key that samples of a cluster share."""
     changes: tuple[str, ...] = ()
     """Those of :data:`CHANGES`."""
 
@@ -199,7 +204,8 @@ def shown(record: Record) -> Shown:
         traits = Traits(category_of(record.sample), len(units), predicates, tuple(pairs))
         return traits, {**own, "twins": twins}
 
-    return Shown(record.sample.id, record.inputs, view_of(record), sample)
+    cluster = record.sample.cluster
+    return Shown(record.sample.id, record.inputs, view_of(record), sample, cluster)
 
 
 def _share(share: float) -> str:
@@ -235,6 +241,7 @@ def _test(source: TestSource, chunks: list[str], problems: list[Problem]) -> Tes
         labels={**source.labels},
         arms=source.arms,
         traits=[sample.traits for sample in samples.values()],
+        clusters=clusters_of(sample.cluster for sample in samples.values()).tolist(),
         chunks=_pack([sample.packed for sample in samples.values()], chunks),
         runs=runs,
     )
@@ -244,6 +251,7 @@ class _PackedSample(NamedTuple):
     """A sample, as the first run has it."""
 
     traits: Traits
+    cluster: Hashable
     inputs: tuple[str, ...]
     packed: str
 
@@ -266,7 +274,7 @@ def _run(
                 numbers[row.id] = len(samples)
                 traits, content = row.sample()
                 text = _json({**content, "inputs": row.inputs})
-                samples[row.id] = _PackedSample(traits, row.inputs, text)
+                samples[row.id] = _PackedSample(traits, row.cluster, row.inputs, text)
             is_same = row.inputs == samples[row.id].inputs
             packed.append(_json(to_builtins(view) | ({} if is_same else {"inputs": row.inputs})))
             own.append(numbers[row.id])

@@ -99,7 +99,9 @@ def _shown(samples: TaskSamples) -> Iterator[Shown]:
             OutputView(Marked(text, Extent(0, len(text)))) for text in map(_text, document.outputs)
         )
         prompts = tuple(map(_text, document.prompts))
-        yield Shown(document.id, prompts, RecordView(outputs, {}), partial(_sample, document))
+        yield Shown(
+            document.id, prompts, RecordView(outputs, {}), partial(_sample, document), document.id
+        )
 
 
 def _sample(document: LoggedDocument) -> tuple[Traits, dict[str, Any]]:

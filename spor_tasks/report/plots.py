@@ -7,24 +7,24 @@ plot stands in. Equal figures are equal bytes.
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import NamedTuple
 
 from spor_tasks.core.words import joined
+from spor_tasks.metrics.tally import Column
 from spor_tasks.report.browser import TestOutcomes
 from spor_tasks.report.grid import section_title
 from spor_tasks.report.templates import template
 from spor_tasks.report.views import AS_IS
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.rows import Comparison
-from spor_tasks.results.stats import Interval
+from spor_tasks.results.stats import Interval, clusters_of, estimate
 
 _MOST_ROWS = 60  # that a plot can have and be read
 _NAME = 36  # characters of a model's name
-_NORMAL = 1.959964  # standard errors on either side in 95 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ FILES = frozenset(
     for name, ending in product(("gaps", "order", "halves", *_OF_SAMPLES), ("svg", "png"))
 )
 """The files of all plots, of which a report may have some; those of 0.2 had PNG too."""
-_OVER_SAMPLES = "Means over samples, and seeds, with 95 % intervals over samples."
+_OVER_SAMPLES = "Means over n samples, and seeds, with 95 % intervals over clusters of samples."
 _OVER_SEEDS = "Means over seeds with 95 % intervals. Filled differences have p < 0.05."
 _HALVES = ("combinations in training (i.d.)", "compositional")
 
@@ -311,26 +311,38 @@ def _groups(tests: Iterable[tuple[TestOutcomes, ScoreFacts]], trait: str) -> Ite
             for sample, value in zip(run.samples, run.scores, strict=True):
                 if value is not None:
                     over_runs[run.facets.model, run.facets.arm, sample].append(value)
-        models: dict[str, dict[str, dict[str, list[float]]]] = {}
+        models: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
         sizes = dict[str, Counter[str]]()
         for (model, arm, sample), values in sorted(over_runs.items()):
             own = getattr(test.traits[sample], trait)
             groups = own if isinstance(own, tuple) else (own,)
             for group in (str(each) for each in groups if each is not None):
                 arms = models.setdefault(model, {}).setdefault(group, {})
-                arms.setdefault(arm, []).append(fmean(values))
+                arms.setdefault(arm, {})[sample] = fmean(values)
             sizes.setdefault(model, Counter())[arm] += 1
         looks = dict(zip(test.arms, _LOOKS, strict=False))
         for model, of_model in models.items():
             title = _short(model), test.title, score.label
-            for group, arms in sorted(of_model.items(), key=lambda item: _natural(item[0])):
+            for group, of_group in sorted(of_model.items(), key=lambda item: _natural(item[0])):
+                shown = {  # all samples of an arm are no group
+                    arm: of_arm
+                    for arm, of_arm in of_group.items()
+                    if len(of_arm) < sizes[model][arm]
+                }
                 points = [
-                    _mean(of_arm, looks.get(arm, _AS_IS), arm.capitalize() if arm in looks else arm)
-                    for arm, of_arm in arms.items()
-                    if len(of_arm) < sizes[model][arm]  # all samples are no group
+                    _mean(
+                        of_arm,
+                        test.clusters,
+                        score.scale,
+                        looks.get(arm, _AS_IS),
+                        arm.capitalize() if arm in looks else arm,
+                    )
+                    for arm, of_arm in shown.items()
                 ]
                 if points:
-                    yield _PlotRow(title, [_short(group)], points)
+                    counts = sorted({len(of_arm) for of_arm in shown.values()})
+                    n = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+                    yield _PlotRow(title, [f"{_short(group)} (n = {n})"], points)
 
 
 def _natural(text: str) -> list[str | int]:
@@ -338,8 +350,18 @@ def _natural(text: str) -> list[str | int]:
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", text)]
 
 
-def _mean(values: Sequence[float], look: _Look, name: str) -> _Point:
-    """Return the mean of samples with its interval, by the normal distribution."""
-    mean, n = fmean(values), len(values)
-    reach = _NORMAL * stdev(values) / math.sqrt(n) if n > 1 else 0.0
-    return _Point(mean, look, name, (mean - reach, mean + reach))
+def _mean(
+    values: Mapping[int, float],
+    clusters: Sequence[int],
+    scale: tuple[float, float],
+    look: _Look,
+    name: str,
+) -> _Point:
+    """Return the mean of some samples with its interval over their clusters, if it has one."""
+    found = estimate(
+        [[Column.of([*values.values()])]],
+        clusters_of(clusters[sample] for sample in values),
+        scale,
+    )
+    ends = (found.interval.low, found.interval.high) if found and found.interval else ()
+    return _Point(fmean(values.values()), look, name, ends)
