@@ -14,7 +14,7 @@ import msgspec
 from spor_tasks.core.codec import from_row
 from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import JsonObject, is_blank, name_of, parse_rows, read_lines
-from spor_tasks.core.references import with_references
+from spor_tasks.core.references import has_words, with_references
 from spor_tasks.core.sample import DataUnit, Sample, SampleMaker
 from spor_tasks.corpora.base import PlacedRows
 from spor_tasks.corpora.slots import references_by_mr, row_of_mr
@@ -32,7 +32,7 @@ class _Annotations(msgspec.Struct):
 class _Dart(msgspec.Struct):
     """An item of DART; the hub's form of it has all texts in one list."""
 
-    tripleset: list[list[str]]
+    tripleset: list[tuple[str, str, str]]
     annotations: list[_Annotation] | _Annotations
 
 
@@ -42,7 +42,8 @@ def read_samples(
     """Yield the place, the row and the sample of each entry of a file, in order.
 
     An entry is a row of JSON, an entry of XML, or all rows of a table with one MR. The sample is
-    None if the entry has no unit, or no text in the language ``lang``. The file may be gzipped.
+    None if the entry has no unit, or no text to read in the language ``lang``; a row of JSON must
+    have both, unless it is an item of DART. The file may be gzipped.
 
     Raises:
         ConfigError: ``lang`` is given, and the file is not XML.
@@ -62,15 +63,23 @@ def read_samples(
         raise ConfigError(what, where="lang", remedy="Leave --lang out.")
     rows: PlacedRows
     if is_json:
-        rows = ((place, _of_dart(row, place)) for place, row in parse_rows(lines, where))
+        rows = parse_rows(lines, where)
     elif first.startswith(b"<"):
         rows = read_entries(lines, where, lang)
     else:
         mrs = references_by_mr(lines, where)
         rows = ((place, row_of_mr(mr, texts, place)) for place, mr, texts in mrs)
     unit: type[DataUnit] | None = None
-    for place, row in rows:
-        if not is_json and not (row["data"] and (row["texts"] or not lang)):
+    acts: set[bool] = set()
+    for place, given in rows:
+        row = _of_dart(given, place) if is_json else given
+        if not is_json:
+            acts.add("act" in row.get("context", ()))
+            if len(acts) > 1:
+                what = "some meaning representations have a dialogue act and others do not"
+                raise CorpusError(what, where=place, remedy="Give each form a file of its own.")
+        is_own_row = is_json and row is given
+        if not is_own_row and not (row["data"] and any(map(has_words, row["texts"]))):
             yield place, row, None
             continue
         sample = with_references(from_row(row, make, where=place, unit=unit), make, where=place)

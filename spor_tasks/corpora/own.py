@@ -46,13 +46,14 @@ def read_corpus(path: Path, lang: str | None = None) -> CorpusSamples:
     Raises:
         ConfigError: ``lang`` is given, and the texts do not name their languages.
         CorpusError: a file cannot be read, has no sample, or is of no part; or a row is malformed,
-            has no texts, has the ``id`` of another row, or has a ``split`` while others have none.
-            The error names file, line and field.
+            has no texts, has the ``id`` of another row, has a ``split`` while others have none, or
+            has pairs while others have triples. The error names file, line and field.
     """
     make = SampleMaker(name := name_of(path))
     inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
     marked: set[bool] = set()
     ids: dict[tuple[Path, str], str] = {}
+    kinds: dict[bool, str] = {}
     empty = 0
     parts = [(file, of_file) for of_file, files in files_of(path).items() for file in files]
     read = ((each, *entry) for each in parts for entry in read_samples(each[0], make, lang))
@@ -75,20 +76,26 @@ def read_corpus(path: Path, lang: str | None = None) -> CorpusSamples:
             )
         if "id" in row and (first := ids.setdefault((file, str(row["id"])), place)) != place:
             raise CorpusError(f"has the same `id` {row['id']!r} as {first}", where=place)
+        kinds.setdefault(isinstance(sample.units[0], Triple), place)
+        if len(kinds) > 1:
+            what = f"its units are triples here and pairs there: {kinds[True]}, {kinds[False]}"
+            raise CorpusError(what, where=path, remedy="Make two corpora of them.")
         inputs[part].setdefault(sample.input, []).append(sample)
     if not marked:
-        raise CorpusError("has no samples", where=path)
+        left = f": {empty:,} entries have no unit, or no text to read" if empty else ""
+        raise CorpusError(f"has no samples{left}", where=path)
 
-    def pooled(rows: Sequence[Sample]) -> Sample:
-        if len(rows) == 1:
-            return rows[0]
-        texts = [text for row in rows for text in row.references]
-        sample = make(rows[0].units, texts, **rows[0].context)
-        return replace(sample, left_out=sum(row.left_out for row in rows))
-
-    train, test = (tuple(map(pooled, inputs[part].values())) for part in _PARTS)
+    train, test = (tuple(_pooled(rows, make) for rows in inputs[part].values()) for part in _PARTS)
     counts = {part: sum(map(len, inputs[part].values())) for part in _PARTS}
     return CorpusSamples(name, train, test, counts, empty)
+
+
+def _pooled(rows: Sequence[Sample], make: SampleMaker) -> Sample:
+    if len(rows) == 1:
+        return rows[0]
+    texts = [text for row in rows for text in row.references]
+    sample = make(rows[0].units, texts, **rows[0].context)
+    return replace(sample, left_out=sum(row.left_out for row in rows))
 
 
 def files_of(path: Path) -> Mapping[str, Sequence[Path]]:

@@ -168,7 +168,7 @@ OUTSIDE = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><benchmark><ent
         ),
         (
             re.sub("<lex.*</lex>", "", XML),
-            "FILE, entry 1: is not a sample: Expected `array` of length",
+            "FILE: has no samples: 2 entries have no unit, or no text to read",
         ),
         ("a,b\n1,2\n", "FILE: is neither JSON nor XML, and its first line has no columns `mr`"),
         ("word\n" * 10, "FILE: is neither JSON nor XML"),
@@ -187,17 +187,25 @@ OUTSIDE = '<!DOCTYPE b [<!ENTITY a SYSTEM "file:///etc/passwd">]><benchmark><ent
             "FILE:2: 'a(food[rye]) & b(food[fish])' is",
         ),
         ("mr,ref\n,Rye.\n", "FILE:2: '' is not a meaning representation"),
-        ("mr,ref\nfood[rye],...\n", "FILE:2: none of its texts has a letter or digit"),
+        ("mr,ref\nfood[rye],...\n", "FILE: has no samples: 1 entries"),
         ("mr,ref\n", "FILE: has no samples"),
         (
             '[{"tripleset": [["Gull", 4]], "annotations": []}]',
             "FILE, row 1: is not an item of DART",
         ),
         (
-            '[{"tripleset": [["Gull", "crew"]], "annotations": [{"text": "4"}]}, {}]',
+            '[{"tripleset": [["Gull", "crew", "4"]], "annotations": [{"text": "4"}]}, {}]',
             "FILE, row 2: is n",
         ),
-        ('[{"tripleset": [], "annotations": [{"text": "4"}]}]', "FILE, row 1: is not a sample"),
+        (
+            '[{"tripleset": [["Gull", "crew"]], "annotations": [{"text": "4"}]}]',
+            "FILE, row 1: is not an item of DART: Expected `array` of length 3, got 2",
+        ),
+        (
+            f"{E2E}inform(food[rye]),Rye.\n",
+            "FILE:6: some meaning representations have a dialogue act and others do not",
+        ),
+        ('{"data": [["a", "b"]], "texts": []}', "FILE:1: is not a sample: Expected `array` of l"),
         ("", "FILE: has no samples"),
     ],
 )
@@ -222,6 +230,29 @@ def test_a_damaged_file_is_a_corpus_or_an_error(tmp_path_factory, content, place
 @pytest.mark.parametrize("content", [E2E, ACTS, LINES, json.dumps(DART)])
 def test_only_texts_in_xml_have_languages(tmp_path, content):
     assert "lang: has no effect on " in fault(tmp_path, content, lang="en")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        re.sub("<lex.*lid.*</lex>", "", ENGLISH, count=2),
+        ENGLISH.replace("<mtriple>Auk | homePort | Ebb</mtriple>", ""),
+        json.dumps([DART[0], {**DART[1], "annotations": []}]),
+        json.dumps([DART[0], {**DART[1], "tripleset": []}]),
+        "mr,ref\nfood[rye],Rye.\nfood[fish],\n",
+    ],
+)
+def test_an_entry_without_a_unit_or_a_text_is_left_out_and_counted(tmp_path, content):
+    corpus = read(tmp_path, content)
+    assert (len(corpus.samples), corpus.empty) == (1, 1)
+
+
+def test_the_files_of_a_folder_are_of_one_kind_of_units(tmp_path):
+    (tmp_path / "train.jsonl").write_text(json.dumps(DART))
+    (tmp_path / "test.csv").write_text(E2E)
+    with pytest.raises(SporError, match="triples here and pairs there") as caught:
+        own.read_corpus(tmp_path)
+    assert f"{tmp_path / 'test.csv'}:2" in caught.value.what
 
 
 def test_the_files_of_a_folder_are_of_the_parts_that_their_paths_name(tmp_path):
