@@ -7,6 +7,7 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
+from huggingface_hub import constants
 from lm_eval.api.registry import model_registry
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from rapidfuzz import fuzz, process
@@ -14,6 +15,7 @@ from rapidfuzz import fuzz, process
 from spor_tasks.core.errors import ConfigError, SporError, advice, misspelt
 from spor_tasks.core.hosts import MODEL_TYPE
 from spor_tasks.core.removed import why_removed
+from spor_tasks.core.visible import visible
 from spor_tasks.evaluation.run import Arguments, name_of
 from spor_tasks.harness import plan, task_files
 from spor_tasks.harness.host import check_limit
@@ -21,6 +23,7 @@ from spor_tasks.harness.task_files import TaskFile
 from spor_tasks.metrics import learned
 from spor_tasks.models import checkpoints
 from spor_tasks.models.backends import DECODING, backend
+from spor_tasks.models.checkpoints import ADAPTER_CONFIG, Checkpoint
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +105,7 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
     _check_abilities(settings, tasks, arguments)
     _check_trust(arguments.get("trust_remote_code", False))
     metadata = {**arguments, **settings.metadata, MODEL_TYPE: settings.model}
-    checkpoint = checkpoints.Checkpoint.read(metadata)
+    checkpoint = Checkpoint.read(metadata)
     hints: list[str | None] = []
     notes: set[str] = set()
     for task in tasks:
@@ -114,6 +117,8 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         notes.update(plan.check_hf(checkpoint, writes=not task.asks_likelihoods))
         if not task.asks_likelihoods:
             hints.append(plan.hint(planned, of_task, settings.num_fewshot))
+    if not misspelt(arguments, ["pretrained"]):  # which the model refuses with the right name
+        _check_is_here(checkpoint, settings.model)
     for note in sorted(notes):
         _log.warning("%s: %s", name_of(arguments), note)
     if known := [hint for hint in hints if hint]:
@@ -131,6 +136,25 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
         from spor_tasks.metrics.judges.checkpoints import device_of  # torch
 
         device_of(str(device), "model")  # lm-eval would take the CPU for one that is not here
+
+
+def _check_is_here(model: Checkpoint, kind: str) -> None:
+    """Refuse a missing base or adapter, which would be missed after minutes of loading."""
+    if not backend(kind).adapter:
+        return
+    if not model.pretrained:
+        raise ConfigError("name a model with pretrained=…", where="model_args")
+    if not isinstance(model.adapter, str) or model.find(model.adapter, ADAPTER_CONFIG):
+        return
+    if "/" not in model.adapter:  # the hub has each adapter under the name of its owner
+        raise ConfigError("there is no such folder", where=model.adapter)
+    if constants.HF_HUB_OFFLINE:
+        raise ConfigError(
+            "is neither a folder nor in the hub's cache, and HF_HUB_OFFLINE forbids a download",
+            where=model.adapter,
+            remedy="Name the adapter's folder, or unset HF_HUB_OFFLINE with a network.",
+        )
+    _log.warning("%s is no folder: it is looked for on the hub", visible(model.adapter))
 
 
 def _check_names(names: Sequence[str], *, has_others: bool) -> None:

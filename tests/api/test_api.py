@@ -160,6 +160,8 @@ def test_results_of_no_folder_go_with_their_object():
         ({"limit": "some"}, "neither a whole number"),
         ({"model": "hff"}, "nearest names are hf"),
         ({"model": "hf", "pretrained": "no/folder/here"}, "no/folder/here"),
+        ({"model": "spor-hf"}, "name a model with pretrained="),
+        ({"model": "hf", "pretrained": "base", "peft": "nosuch"}, "there is no such folder"),
     ],
 )
 def test_a_bad_setting_is_an_error_before_a_model_is_loaded(tmp_path, settings, what):

@@ -115,7 +115,7 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ("--tasks spor_systematicity_webnl", "nearest names are spor_systematicity_webnlg, "),
         ("--tasks spor_systematicity_mni", "`spor tasks list`"),
         pytest.param(
-            "--tasks hellaswagg",
+            "--tasks hellaswagg --model dummy",
             "Tasks not found: hellaswagg",
             marks=pytest.mark.skipif(host.IS_NEW, reason="lm-eval 0.5 passes over unknown tasks"),
         ),
@@ -126,6 +126,15 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ('--tasks MINI --metadata {"facts_model":"/no/such/folder"}', "cannot be loaded"),
         ("--tasks MINI --model_args pretrained=/no/such/folder", "no such folder"),
         (f"--tasks MINI --model_args pretrained={REPOSITORY}", "has no config.json"),
+        *(
+            (f"--tasks {task} {setting} BASE,peft={name}", f"error: {name}: {fault}")
+            for task in ("MINI", "hellaswag")
+            for name, fault in (("nosuch", "there is no such folder"), ("no/such", "is neither a"))
+            for setting in ("--model_args", "--model spor-hf --model_args")
+        ),
+        ("--tasks MINI --models BASE,peft=nosuch", "error: nosuch: there is no such folder"),
+        ("--tasks MINI --model hf", "error: model_args: name a model with pretrained=…"),
+        ("--tasks hellaswag --model vllm", "error: model_args: name a model with pretrained=…"),
         ('--tasks spor_mini --metadata {"corpus":"webnlg"}', "error: "),
         *((f"--tasks MINI --limit={limit}", "error: limit: ") for limit in LIMITS),
         ("--tasks MINI --metadata limt_evenly=true", "nearest names are limit_evenly, "),
