@@ -46,6 +46,17 @@ def _path(given: PathText | None) -> Path | None:
     return None if given is None else Path(given)
 
 
+def _paths(*given: PathText | Sequence[PathText]) -> list[Path]:
+    """Return paths that were given one by one, or in lists."""
+    lists = ([each] if isinstance(each, str | PathLike) else each for each in given)
+    return [Path(fspath(path)) for each in lists for path in each]
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    """Return a list of names, or those of a text with commas, as the commands take them."""
+    return given.split(",") if isinstance(given, str) else [*given]
+
+
 @dataclass(frozen=True, slots=True)
 class TaskDescription:
     """The question of a task, its arms and scores, and its first prompt."""
@@ -229,16 +240,16 @@ class Results:
         return pd.DataFrame([*rows])
 
 
-def load(*paths: PathText) -> Results:
-    """Read lm-eval's results in files and folders.
+def load(*paths: PathText | Sequence[PathText]) -> Results:
+    """Read lm-eval's results in files and folders, one by one or in a list.
 
     Raises:
         ResultError: a path is missing, or there are no results of our tasks; for those of other
             tasks there is :func:`compare`.
     """
-    if not paths:
+    if not (named := _paths(*paths)):
         raise ConfigError("no results are named", remedy="Name the folder that has them.")
-    results = Results(tuple(Path(fspath(path)) for path in paths))
+    results = Results(tuple(named))
     _ = results.problems  # damage shows here
     return results
 
@@ -312,7 +323,7 @@ def evaluate(
             remedy = f"Write {close[0]}."
             raise ConfigError(f"{name!r} is not a setting", where="evaluate", remedy=remedy)
     folder = Path(tempfile.mkdtemp(prefix="spor-") if out is None else fspath(out))
-    names = [tasks] if isinstance(tasks, str) else [*tasks]
+    names = _names(tasks)
     include = _path(include_path)
     given = {**settings, "model": model, "model_args": model_args, "tasks": names}
     evaluator = Evaluator(model, batch_size=batch_size, device=device)
@@ -358,10 +369,9 @@ def baseline(
     """
     from spor_tasks.evaluation.baseline_run import run
 
-    names = [tasks] if isinstance(tasks, str) else tasks
     written = run(
         name,
-        names,
+        _names(tasks),
         folder=Path(fspath(out)),
         limit=limit,
         held_out=held_out,
@@ -396,9 +406,9 @@ def score(
     task: str | None = None,
     corpus: PathText | None = None,
     references: PathText | None = None,
-    metrics: Sequence[str] = (),
+    metrics: str | Sequence[str] = (),
     baseline: str | None = None,
-    filters: Sequence[str] | None = None,
+    filters: str | Sequence[str] | None = None,
     lowercase: bool = False,
 ) -> Scored:
     """Score outputs of any system, as ``spor score`` does, with intervals.
@@ -412,7 +422,7 @@ def score(
         CorpusError: an output cannot be read or scored, or the counts of texts and samples differ.
         ResultError: two systems have different samples.
     """
-    from spor_tasks.core.files import write_rows, writing
+    from spor_tasks.core.files import is_file, write_rows, writing
     from spor_tasks.evaluation.score import score as scored
 
     given = [outputs] if isinstance(outputs, str | PathLike) else outputs
@@ -420,10 +430,17 @@ def score(
         if isinstance(given, Mapping):
             named = {str(Path(folder, f"{i}.jsonl")): name for i, name in enumerate(given)}
             for file, name in named.items():
+                if isinstance(given[name], str):
+                    raise ConfigError("is one text, and no list of texts", where=name)
                 with writing(Path(file)):
                     write_rows(Path(file), ({"output": text} for text in given[name]))
         else:
             named = {fspath(file): fspath(file) for file in given}
+            if given is outputs and (
+                no_file := next((f for f in named if not is_file(Path(f))), None)
+            ):
+                remedy = 'Texts of a system come by its name: {"mine": texts}.'
+                raise ConfigError("there is no such file", where=no_file[:80], remedy=remedy)
         files = {name: Path(file) for file, name in named.items()}
         if not files or (baseline is not None and baseline not in files):
             what = "no outputs are named" if not files else f"{baseline!r} is none of the systems"
@@ -432,11 +449,11 @@ def score(
             found = scored(
                 [file for name, file in files.items() if name != baseline],
                 task=task,
-                metrics=metrics,
+                metrics=_names(metrics),
                 corpus=fspath(corpus) if corpus is not None else None,
                 references=Path(fspath(references)) if references is not None else None,
                 baseline=files[baseline] if baseline is not None else None,
-                filters=filters,
+                filters=None if filters is None else _names(filters),
                 lowercase=lowercase,
                 intervals=True,
             )
@@ -533,10 +550,10 @@ _COMPARED = (
 
 
 def compare(
-    first: PathText,
-    *others: PathText,
+    first: PathText | Sequence[PathText],
+    *others: PathText | Sequence[PathText],
     cluster: str | None = None,
-    scores: Sequence[str] = (),
+    scores: str | Sequence[str] = (),
 ) -> "DataFrame":
     """Compare runs of any tasks of lm-eval, paired by document, as ``spor compare`` does.
 
@@ -559,8 +576,7 @@ def compare(
 
     from spor_tasks.results.pairs import pair
 
-    paths = [Path(fspath(path)) for path in (first, *others)]
-    pairing = pair(paths, cluster=cluster, scores=scores)
+    pairing = pair(_paths(first, *others), cluster=cluster, scores=_names(scores))
     frame = pd.DataFrame([row.as_row() for row in pairing.rows])
     frame.attrs["problems"] = [*map(str, pairing.problems)]
     return frame

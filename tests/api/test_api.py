@@ -241,6 +241,8 @@ def test_texts_of_a_notebook_are_scored_as_files(texts):
         ({"mine": ["one"]}, {"task": None}, "nothing says"),
         ({"mine": ["one"]}, {"task": "spor_systematicty_mini"}, "nearest names are"),
         ("none.txt", {}, "cannot be read"),
+        (["a text", "and another"], {}, '^a text: there is no such file\n.*{"mine": texts}'),
+        ({"mine": "a text"}, {}, "^mine: is one text"),
     ],
 )
 def test_bad_outputs_are_one_error(outputs, settings, what):
@@ -278,6 +280,20 @@ def test_a_comparison_has_the_rows_of_the_command(tmp_path, spor_out):
     assert only.p == only.p_alone  # no other row is looked at
     with pytest.raises(ResultError, match="no task"):
         spor.compare(tmp_path / "copies", tmp_path / "dummy")
+
+
+def test_names_are_a_list_or_a_text_with_commas(tmp_path, texts):
+    named = {"mine": texts}
+    of_list = spor.score(named, task=SETS, metrics=["parent", "chrf"], filters=["first_line"])
+    of_text = spor.score(named, task=SETS, metrics="parent,chrf", filters="first_line")
+    assert of_text.scores.equals(of_list.scores)
+    spor.baseline("nearest-demonstration", f"{TASK},{SETS}_icl_combination", out=tmp_path / "a")
+    spor.evaluate(f"{TASK},{SETS}_icl_combination", model="dummy", out=tmp_path / "b")
+    assert len(spor.compare([tmp_path / "a", tmp_path / "b"], scores="parent,chrf")) == 4
+    loaded = spor.load([tmp_path / "a", str(tmp_path / "b")])
+    assert loaded.scores.equals(spor.load(tmp_path / "a", tmp_path / "b").scores)
+    with pytest.raises(ConfigError, match="no results are named"):
+        spor.load([])
 
 
 @pytest.mark.parametrize("paths", [("none",), ("none", "none")])
