@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from spor_tasks.cli.arguments import add_include_path, positive
 from spor_tasks.cli.following import then
+from spor_tasks.core.files import require_new
 from spor_tasks.core.visible import visible
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tasks", nargs="+", metavar="TASK", help="tasks, groups or patterns")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the outputs as rows that `spor score` reads"
+    )
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace an existing file of --out"
     )
     parser.add_argument(
         "--results", type=Path, metavar="DIR", help="write result files that `spor report` reads"
@@ -44,6 +48,7 @@ def run(options: argparse.Namespace) -> None:
     from spor_tasks.evaluation import baseline_run
     from spor_tasks.harness import task_files
 
+    require_new(options.out, overwrite=options.overwrite)
     width = max(
         (len(file.name) for file in task_files.expand(options.tasks, options.include_path)),
         default=0,

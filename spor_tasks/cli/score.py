@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spor_tasks.cli.arguments import add_include_path, positive
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.errors import ConfigError
-from spor_tasks.core.files import write_rows, writing
+from spor_tasks.core.files import require_new, write_rows, writing
 from spor_tasks.core.registry import registry
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.visible import visible
@@ -111,6 +111,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write each row with its scores to this file; of several FILEs, with its `system`",
     )
     parser.add_argument(
+        "--overwrite", action="store_true", help="replace an existing file of --per-sample"
+    )
+    parser.add_argument(
         "--compare",
         type=Path,
         metavar="FILE2",
@@ -153,6 +156,7 @@ def run(options: argparse.Namespace) -> None:
     if out and any(Path(file).exists() and out.exists() and out.samefile(file) for file in read):
         what, remedy = "is read, too, and would be replaced", "Name another file."
         raise ConfigError(what, where=out, remedy=remedy)
+    require_new(out, overwrite=options.overwrite)
     result = score(
         options.files,
         task=options.task,

@@ -284,6 +284,17 @@ def decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
             raise CorpusError(what, where=place, remedy="Save the file as UTF-8.") from error
 
 
+def require_new(path: Path | None, *, overwrite: bool) -> None:
+    """Check that no file is at a path, unless it may be replaced.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    if path and not overwrite and is_file(path):
+        remedy = "Choose another file, or replace this one with --overwrite."
+        raise ConfigError("already exists", where=path, remedy=remedy)
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turn an ``OSError`` in the block into the error that ``path`` cannot be written.

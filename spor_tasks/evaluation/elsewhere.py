@@ -22,6 +22,7 @@ from spor_tasks.core.files import (
     encode_row,
     is_file,
     read_json,
+    require_new,
     shortened,
     writing,
 )
@@ -72,16 +73,19 @@ def write(
 
     Raises:
         ConfigError: the task has no such arm with texts, a setting is wrong, or a file exists and
-            ``overwrite`` is off.
+            ``overwrite`` is off or it is no file of pairs.
         SporError: the sets cannot be loaded, or strict ones violate a requirement.
     """
     record = record_of(file)
-    if existing := next((path for path in (file, record) if path.exists() and not overwrite), None):
-        raise ConfigError(
-            "already exists",
-            where=existing,
-            remedy="Choose another file, or replace this one with --overwrite.",
-        )
+    for path in (file, record):
+        require_new(path, overwrite=overwrite)
+    if file.exists():
+        try:
+            read(file)
+        except ConfigError as error:
+            what = "exists, and is no file of pairs as it was written"
+            remedy = "Choose another file, or move this one away."
+            raise ConfigError(what, where=file, remedy=remedy) from error
     task, *more = task_files.find([name], include)
     if more:
         listed = ", ".join(each.name for each in (task, *more))

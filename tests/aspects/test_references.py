@@ -98,7 +98,7 @@ def test_scores_are_of_references_alone(tmp_path, spor):
     file = write_rows(tmp_path / "outputs.jsonl", *padded)
     for metric in ("parent", "chrf"):
         written = tmp_path / "scores.jsonl"
-        options = f"--metric {metric} --corpus webnlg --per-sample {written}"
+        options = f"--metric {metric} --corpus webnlg --per-sample {written} --overwrite"
         printed = spor(f"score {file} {options}")
         assert "2 texts without a letter or digit are left out" in printed
         scored = [json.loads(line) for line in written.read_text().splitlines()]

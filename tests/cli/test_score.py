@@ -94,9 +94,23 @@ def test_a_row_of_evidence_of_several_systems_names_its_system(tmp_path, spor):
     spor(f"score {first} {second} {CWIO} --per-sample {out}")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["system"] for row in rows] == [str(first), str(second)]
-    spor(f"score {first} {CWIO} --compare {second} --per-sample {out}")
+    spor(f"score {first} {CWIO} --compare {second} --per-sample {out} --overwrite")
     (row,) = map(json.loads, out.read_text().splitlines())
     assert "system" not in row
+
+
+def test_an_existing_file_is_replaced_on_request_alone(tmp_path, spor):
+    rows, out = write_rows(tmp_path / "rows", ROW), tmp_path / "notes.txt"
+    commands = (
+        f"score {rows} {CWIO} --per-sample {out}",
+        f"baseline copy-input spor_systematicity_mini --limit 1 --out {out}",
+    )
+    for command in commands:
+        out.write_text("mine")
+        assert f"{out}: already exists" in spor(command, ends=2)
+        assert out.read_text() == "mine"
+        spor(f"{command} --overwrite")
+        assert json.loads(out.read_text())
 
 
 def test_evidence_replaces_no_file_that_is_read(tmp_path, spor):

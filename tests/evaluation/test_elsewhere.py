@@ -196,3 +196,6 @@ def test_existing_pairs_are_replaced_on_request_alone(pairs, spor):
     assert file.read_bytes() == before
     assert "pairs of combination" in spor(f"{command} --overwrite")
     assert elsewhere.read(file).adapter.arm == "combination"
+    file.write_text("mine")
+    assert "is no file of pairs as it was written" in spor(f"{command} --overwrite", ends=2)
+    assert file.read_text() == "mine"

@@ -179,7 +179,7 @@ ATTACKS = {
     "score {outputs} " + SCORE: 0,
     "score {folder} " + SCORE: 2,
     "score {bad_row} " + SCORE: 2,
-    f"baseline copy-input {TASK} --limit 2 --out {{new}} --results {{out}}": 0,
+    f"baseline copy-input {TASK} --limit 2 --out {{new}} --overwrite --results {{out}}": 0,
     "baseline {name} {name}": 2,
     "show {run} 0 --against {other}": 0,
     "show {run} {text}": 0,
