@@ -104,7 +104,7 @@ def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Nam
         max_batch_size=config.max_batch_size,
         device=config.device,
     )
-    with lm_eval_errors():
+    with lm_eval_errors(), _naming(evaluator.written):
         with not_ended():
             check(config, models)
             tasks = task_names(config)
@@ -139,6 +139,17 @@ def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Nam
     else:
         then("spor", "eval", *arguments, "--output_path", "runs", "--log_samples")
     return 0
+
+
+@contextmanager
+def _naming(written: Sequence[Path]) -> Iterator[None]:
+    """Name the results that there are if the block is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        for file in written:
+            print(f"these results are written: {visible(file)}", file=sys.stderr)
+        raise
 
 
 def _parse(arguments: Sequence[str]) -> tuple[Sequence[str], argparse.Namespace]:

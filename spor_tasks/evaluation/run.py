@@ -195,21 +195,21 @@ class Evaluator:
                 **self._settings,
                 **options,
             )
-        if results is None:
-            return None
-        # If a model is already loaded, lm-eval writes its class instead of its name.
-        facts = tracker.general_config_tracker
-        results["config"]["model"] = facts.model_source = self._type
-        # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
-        facts.model_name = checkpoints.Checkpoint.read(model_args).adapter or facts.model_name
-        facts.model_name_sanitized = host.folder_name(facts.model_name)
-        samples = results.pop("samples", None) or {}
-        tracker.save_results_aggregated(results=results, samples=samples)
-        for name, rows in samples.items():
-            tracker.save_results_samples(task_name=name, samples=rows)
-        if out:
-            counts = {name: len(rows) for name, rows in samples.items()}
-            self.written += _check_written(out, tracker.date_id, counts)
+            if results is None:
+                return None
+            # If a model is already loaded, lm-eval writes its class instead of its name.
+            facts = tracker.general_config_tracker
+            results["config"]["model"] = facts.model_source = self._type
+            # lm-eval names the folder after an adapter of hf, but after the base of one of vllm.
+            facts.model_name = checkpoints.Checkpoint.read(model_args).adapter or facts.model_name
+            facts.model_name_sanitized = host.folder_name(facts.model_name)
+            samples = results.pop("samples", None) or {}
+            tracker.save_results_aggregated(results=results, samples=samples)
+            for name, rows in samples.items():
+                tracker.save_results_samples(task_name=name, samples=rows)
+            if out:
+                counts = {name: len(rows) for name, rows in samples.items()}
+                self.written += _check_written(out, tracker.date_id, counts)
         remove_kept()
         return results
 

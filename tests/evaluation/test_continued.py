@@ -331,6 +331,21 @@ def test_a_server_is_asked_only_for_the_rest(concurrent, path, tmp_path, caplog)
     assert written(tmp_path / "cut") == written(tmp_path / "whole")
 
 
+@pytest.mark.parametrize(
+    "at", [(EvaluationTracker, "save_results_samples"), (lm_eval.utils, "make_table")]
+)
+def test_an_interrupt_says_which_results_there_are(at, checkpoint, tmp_path, monkeypatch, capsys):
+    words = f"eval --tasks {ICL} --model hf --limit 2 --log_samples --gen_kwargs max_gen_toks=4"
+    command = [*words.split(), "--output_path", str(tmp_path), "--model_args"]
+    monkeypatch.setattr(*at, Mock(side_effect=KeyboardInterrupt))
+    assert cli.main([*command, f"pretrained={checkpoint()}"]) == 130
+    (file,) = tmp_path.rglob("results_*.json")
+    said, is_written = capsys.readouterr().err, at[0] is lm_eval.utils
+    assert (f"these results are written: {file}" in said) == is_written
+    assert (f"2 of 2 outputs are kept in {tmp_path}" in said) == bool(kept_in(tmp_path))
+    assert is_written != bool(kept_in(tmp_path))
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_evaluation_goes_on(*, number, checkpoint, tmp_path, monkeypatch, caplog, capfd):
     commands.without_other_tasks(monkeypatch, tmp_path)
