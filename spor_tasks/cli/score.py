@@ -319,6 +319,8 @@ def _print(result: "Result", *, intervals: bool) -> None:
         for note in (each.estimate.reason, *each.estimate.notes):
             if note:
                 noted[note][each.score] = None
+    for score in (score for system in result.systems for score in system.scores if score.reason):
+        noted[str(score.reason)][score.name] = None
     for note, names in noted.items():
         print(f"{note.capitalize()} ({', '.join(names)}).")
     if result.left_out:

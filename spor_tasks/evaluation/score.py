@@ -18,6 +18,7 @@ from spor_tasks.core.errors import ConfigError, CorpusError
 from spor_tasks.core.files import JsonObject, name_of
 from spor_tasks.core.registry import registry
 from spor_tasks.core.sample import Sample, sides
+from spor_tasks.core.words import joined
 from spor_tasks.evaluation import doubts, subject
 from spor_tasks.evaluation.outputs import ScoredRow, check_same, name_of_metric, parsed
 from spor_tasks.evaluation.subject import Subject
@@ -322,7 +323,12 @@ def _scores(
         for each in judged.values()
     ]
     pairs = zip(scores, _intervals(columns), strict=True)
-    return tuple(replace(value, interval=ends) for value, ends in pairs)
+    return tuple(
+        replace(value, interval=(ends.low, ends.high))
+        if (ends := found and found.interval)
+        else replace(value, reason=joined("; ", *found.notes) if found else None)
+        for value, found in pairs
+    )
 
 
 def _differences(
@@ -349,8 +355,8 @@ def _differences(
 
 def _intervals(
     columns: Iterable[tuple[Column, Clusters, Scale]],
-) -> Iterator[tuple[float, float] | None]:
-    """Yield the interval of each score; those with verdicts on the same samples share one draw."""
+) -> Iterator[Estimate | None]:
+    """Yield each score with its interval; those on the same samples share one draw."""
     judged = [(*common([column], of), scale) for column, of, scale in columns]
     same: dict[bytes, list[Column]] = defaultdict(list)
     for (column,), of, _ in judged:
@@ -360,9 +366,7 @@ def _intervals(
         key = of.tobytes()
         if len(of) and key not in drawn:
             drawn[key] = iter(resampled_scores(same[key], of).T)
-        found = estimate([[column]], of, scale, [next(drawn[key])] if len(of) else None)
-        interval = found.interval if found else None
-        yield (interval.low, interval.high) if interval else None
+        yield estimate([[column]], of, scale, [next(drawn[key])] if len(of) else None)
 
 
 def _signed(sha256: str, filters: Sequence[str], *, lowercase: bool) -> str:

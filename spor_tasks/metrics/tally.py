@@ -29,7 +29,7 @@ class ScoreValue:
     ``value`` is on the paper's scale (0 to 100; τ in [-1, 1]) and NaN where there was nothing to
     score. ``n`` counts the outputs behind it, ``unscored`` those without a verdict. ``signature``
     holds whatever can change the number, as ``key:value`` pairs joined by ``|``. ``interval`` is
-    the bootstrap's, where one was asked for.
+    the bootstrap's, where one was asked for, and ``reason`` says why there is none.
     """
 
     name: str
@@ -38,6 +38,7 @@ class ScoreValue:
     unscored: int
     signature: str
     interval: tuple[float, float] | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -66,6 +66,7 @@ def estimate(logged: AllLogged, metric: str, *systems: System) -> Estimate | Non
         runs[0].spec.scores[metric].scale,
         [each.resampled[metric] for each in samples if metric in each.resampled],
         are_all=all(len(system) > 1 or system[0].seed is None for system in systems),
+        fewest=2,  # a table states how few clusters there are
     )
 
 

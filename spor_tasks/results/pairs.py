@@ -458,10 +458,15 @@ def against_first(
         stats.estimate([[other], [first]], clusters, scale, [of, drawn[0]])
         for other, of in zip(others, drawn[1:], strict=True)
     ]
+    noted = [each.notes if each else () for each in own]
     return Tested(
         values,
         tuple(each.interval if each else None for each in own),
-        tuple(replace(each, p=p) for each, p in zip(differences, p_values, strict=True) if each),
+        tuple(
+            replace(each, p=p, notes=tuple(dict.fromkeys((*each.notes, *noted[0], *of))))
+            for each, p, of in zip(differences, p_values, noted[1:], strict=True)
+            if each
+        ),
         RANDOMIZATION,
     )
 

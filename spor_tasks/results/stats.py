@@ -42,7 +42,7 @@ _ROUNDING = 1e-9  # sums in another order differ in the last digits, and equal i
 _DERIVATIVE_ROUNDING = 1e-6  # of the largest effect: a numerical derivative is less exact
 _LINEAR = 1e-7  # by which the effects on a weighted sum may miss the score
 _DIGITS = 6
-_NO_INTERVAL = "no interval: the clusters are too few, or all of them say the same"
+_FEWEST = 6  # clusters: of fewer, resamples are too much alike, and exchanges reject nothing
 _ONE_CLUSTER = 0.2  # resamples lack a cluster more often: of two 25 %, of many 37 %
 _TIE = 1e-6  # of a variance: rounding makes less of a difference
 _OF_RUNS = 0.8  # the part of other runs that an interval has at least
@@ -272,14 +272,16 @@ def estimate(
     drawn: Sequence[Numbers] | None = None,
     *,
     are_all: bool = False,
+    fewest: int = _FEWEST,
 ) -> Estimate | None:
     """Estimate the score of one system, or the score of a system minus that of a second one.
 
     A system has a column for each of its runs; all columns are of the same samples. A difference
     counts the samples with a verdict in every run. It has no interval if one system has a single
     run and the other several, unless the runs ``are_all`` that a system of one run can have.
-    ``drawn`` are the resampled scores of the columns, where they are
-    known. None where no sample has the verdicts, or the score cannot be resampled.
+    ``drawn`` are the resampled scores of the columns, where they are known. One run's score on less
+    than the ``fewest`` clusters has no interval, unless all agree. None where no sample has the
+    verdicts, or the score cannot be resampled.
     """
     all_columns = columns = [column for runs in systems for column in runs]
     all_clusters, is_difference = clusters, len(systems) > 1
@@ -310,10 +312,16 @@ def estimate(
         if not math.isnan(value):
             ends, variances, source = Student.of(value, found).interval(), found, "runs"
     interval = Interval.within(ends[0], ends[1], source, scale) if ends else None
-    if interval and interval.low == interval.high:
-        ends = _of_agreement(value, freedom, None if is_difference else scale)
+    fewest = _FEWEST if is_difference else fewest
+    is_few = are_single and len(np.unique(clusters[columns[0].scored])) < fewest
+    agree = interval is not None and interval.low == interval.high
+    if interval and (agree or is_few):
+        ends = _of_agreement(value, freedom, None if is_difference else scale) if agree else None
         interval = Interval.within(*ends, source, scale) if ends else None
-    notes = (_NO_INTERVAL,) if interval is None and (variances or are_single) else ()
+    few = "fewer than six clusters" if is_few else "too few clusters count"
+    why = "all clusters say the same" if agree and not is_few else few
+    told = f"no interval of {'the difference' if is_difference else 'a score'}: {why}"
+    notes = (told,) if interval is None and (variances or are_single) else ()
     n, count = len(clusters), count_of(clusters)
     return Estimate(value, interval, n, count, notes=notes, variances=variances)
 

@@ -146,7 +146,12 @@ def test_what_is_printed_stays_in_its_scale_and_claims_nothing_from_three_cluste
         command = f"score {file} --metric coverage --corpus e2e --interval --compare {other}"
         printed = json.loads(spor(f"{command} --json"))
         for score in printed["scores"]:
-            low, high = score["interval"]
+            if score["value"] == 50:  # a bootstrap of three clusters is far too narrow
+                why = "no interval of a score: fewer than six clusters"
+                assert (score["interval"], score["reason"]) == (None, why)
+                assert f"{why.capitalize()} (coverage)." in spor(command)
+                continue
+            low, high = score["interval"]  # all clusters agree: it is exact
             assert 0 <= low <= score["value"] <= high <= 100
             assert low < high
         (found,) = printed["comparisons"]

@@ -288,6 +288,19 @@ def test_shares_of_clusters_stay_between_none_and_all():
     assert apart.test == EXACT
 
 
+def test_few_clusters_have_no_interval_of_a_system_either():
+    rng = np.random.default_rng(0)
+    columns = [Column.of([*map(float, rng.integers(0, 2, 60))]) for _ in range(2)]
+    few, enough = (against_first(columns, np.arange(60) % count) for count in (5, 6))
+    assert few.intervals == (None, None)
+    assert all(enough.intervals)
+    notes = [
+        f"no interval of {what}: fewer than six clusters" for what in ("the difference", "a score")
+    ]
+    assert [*few.differences[0].notes] == notes
+    assert not enough.differences[0].notes
+
+
 def test_other_scores_are_tested_as_in_reports():
     rng = np.random.default_rng(3)
     values = [rng.normal(50, 10, 40) for _ in range(3)]

@@ -252,6 +252,8 @@ def test_clusters_that_all_agree_have_no_interval_of_width_zero(count):
     one, other, clusters = column([100.0] * count), column([90.0] * count), np.arange(count)
     found = sig.difference(one, other, clusters, (0, 100))
     assert (found.interval is None) == (count < 6) == (found.p > 0.05)
+    why = "fewer than six clusters" if count < 6 else "all clusters say the same"
+    assert sig.difference(one, one, clusters).notes == (f"no interval of the difference: {why}",)
     if found.interval:
         assert 0 < found.interval.low < 10 < found.interval.high
     assert sig.difference(one, one, clusters, (0, 100)).interval is None
