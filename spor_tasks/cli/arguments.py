@@ -18,6 +18,11 @@ def positive(text: str) -> int:
     return number
 
 
+def natural(text: str) -> int:
+    """Return a whole number from 0."""
+    return int(text) and positive(text)
+
+
 def seed(text: str) -> int:
     """Return a whole number that every reader of JSON takes for one."""
     number = int(text)

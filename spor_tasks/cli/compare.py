@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from spor_tasks.cli.arguments import VIOLATED, positive
+from spor_tasks.cli.arguments import VIOLATED, natural
 from spor_tasks.cli.following import given, then
 from spor_tasks.core.visible import visible
 
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--most",
-        type=positive,
+        type=natural,
         default=10,
         metavar="N",
         help="changed documents to show of each task, 10",

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import writing
 from spor_tasks.core.terminal import columns
 from spor_tasks.core.together import replace_files
@@ -244,6 +245,8 @@ def save(folder: Path, files: Mapping[str, str], outdated: Iterable[str] = ()) -
     Raises:
         ConfigError: a file cannot be written.
     """
+    if folder.is_file():
+        raise ConfigError("is a file", where=folder, remedy="Name a folder.")
     content = {name: text.encode(errors="backslashreplace") for name, text in files.items()}
     with writing(folder):
         replace_files(folder, content, outdated)

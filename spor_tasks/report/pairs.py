@@ -17,7 +17,7 @@ _LEGEND = (
     "of the test's own interval and of Tango's. Any other score has a bootstrap over clusters of "
     "documents, and its difference has approximate randomization, whose interval inverts this "
     "test. p is adjusted for the number of rows (Holm, 1979), and † p < 0.05 and ‡ p < 0.01 are of "
-    "the adjusted p. Intervals are of one row on its own, and so is *detectable*: the difference "
+    "the adjusted p. Intervals are of one row on its own, and so is detectable: the difference "
     "that a test finds with 80 % power. Up and down count the documents with a higher and with a "
     "lower value. ↓: lower is better. "
     "Single runs say this of these checkpoints only. Systems of several training seeds have a t "

@@ -234,7 +234,12 @@ def pair(
         what, remedy = (
             ("score", "A score must be in every system, and the mean of its samples.")
             if tasks
-            else ("task", "All systems need logged samples of the same task (--log_samples).")
+            else (
+                "task",
+                None
+                if any(each.kind == "not-compared" for each in problems)
+                else "All systems need logged samples of the same task (--log_samples).",
+            )
         )
         raise ResultError(
             f"no {what} can be compared",
@@ -295,6 +300,7 @@ def _paired(
         SporError: a system has several runs, no samples or damaged samples, or the documents
             differ.
     """
+    found = [_once(results) for results in found]
     for results in found:
         if len(results) > 1 and not _are_seeds([each.run for each in results]):
             files = ", ".join(str(result.file) for result in results)
@@ -321,6 +327,17 @@ def _paired(
     ]
     rows = [row for score in pairs.scores for row in _rows(pairs, score, systems)]
     return TaskPairs(task, samples, tuple(rows)), problems
+
+
+def _once(results: Sequence[TaskResult]) -> Sequence[TaskResult]:
+    """Return results of ours without the copies of one, which have the same scores."""
+    found, known = list[TaskResult](), list[object]()
+    for each in results:
+        key = each.run and (each.model, each.n, each.run.seed, each.run.facts, each.totals)
+        if not key or key not in known:
+            found.append(each)
+            known.append(key)
+    return found
 
 
 def _are_seeds(runs: Sequence[Run | None]) -> bool:

@@ -3,12 +3,13 @@
 import csv
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from spor_tasks import report
-from spor_tasks.core.errors import ResultError
+from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.sample import Triple
 from spor_tasks.report.document import plain_text
 from spor_tasks.results.pairs import Change, Sides, pair
@@ -16,6 +17,7 @@ from tests.support import commands, foreign_tasks
 from tests.support.foreign_tasks import TEXTS, edited_rows
 from tests.support.result_files import SAMPLE, edited, rows_of, write_result, write_rows
 
+RUNS = Path(__file__).parents[1] / "data" / "runs"
 TASK = "spor_systematicity_mini"
 BEFORE = {"a": ("same", 50.0), "b": ("was", 10.0), "c": ("worse", 80.0), "d": ("", 0.0)}
 AFTER = {"c": ("now", 20.0), "b": ("is", 30.0), "a": ("same", 50.0), "e": ("new", 9.0)}
@@ -196,3 +198,15 @@ def test_texts_of_others_do_nothing_in_any_format(tmp_path, spor):
     rows = [*csv.reader((out / "compare.csv").read_text().splitlines())]
     assert not any(cell.startswith(("=", "+", "@")) for row in rows for cell in row)
     assert "\x1b" not in (out / "compare.json").read_text()
+
+
+def test_a_file_in_place_of_a_folder_is_refused_in_plain_words(tmp_path):
+    (tmp_path / "out").touch()
+    runs = [RUNS / name for name in ("atom", "combination")]
+    with pytest.raises(ConfigError, match="is a file") as refused:
+        report.write_compare(runs, tmp_path / "out")
+    assert refused.value.remedy == "Name a folder."
+
+
+def test_no_changed_document_is_shown_if_none_is_asked_for(spor):
+    assert "Changed in" not in spor(f"compare {RUNS / 'atom'} {RUNS / 'combination'} --most 0")

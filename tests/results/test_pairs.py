@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ from spor_tasks.results.pairs import EXACT, RANDOMIZATION, against_first, labels
 from tests.support import foreign_tasks
 from tests.support.foreign_tasks import CHOICES, TEXTS, edited_rows, result_file, rows_of
 from tests.support.strategies import VALUES, changed, places
+
+RUNS = Path(__file__).parents[1] / "data" / "runs"
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +244,23 @@ def test_two_runs_of_a_task_in_one_folder_are_refused(copies):
     with pytest.raises(ResultError) as refused:
         pair([first, second])
     assert "there are several runs of" in str(refused.value)
+    assert "--log_samples" not in str(refused.value)  # which would not help
+
+
+def test_copies_of_a_result_of_ours_are_used_once(tmp_path):
+    systems = [tmp_path / name for name in ("atom", "combination")]
+    for system in systems:
+        shutil.copytree(RUNS / system.name, system)
+    once = pair(systems)
+    shutil.copytree(systems[0], systems[0] / "again")
+    assert pair(systems).rows == once.rows
+
+
+def test_a_field_that_is_missing_has_its_own_remedy(runs):
+    with pytest.raises(ResultError) as refused:
+        pair(runs[:2], cluster="nosuch")
+    assert "--log_samples" not in str(refused.value)
+    assert "no field nosuch" in str(refused.value)
 
 
 def test_documents_are_read_again_with_what_was_asked_and_written(runs):
