@@ -8,6 +8,7 @@ from os import PathLike
 from spor_tasks.core.visible import visible
 
 _NEAREST = 3
+_NEAR = 45  # percent: no name is near below it
 _TYPING_ERRORS = 2  # by which a name is still one that is known
 _SHORT = 5  # letters of a name that has one at most
 _MOST_LETTERS = 2_000  # of a line, which may quote what stands in a file
@@ -50,7 +51,10 @@ def line(text: str) -> str:
 
 
 def advice(name: object, names: Iterable[object], others: str | None = None) -> str:
-    """Return the remedy for an unknown name: the three nearest names, then all, or ``others``."""
+    """Return the remedy for an unknown name: all names, or ``others``.
+
+    Before them are the three nearest names, unless even the nearest is another word.
+    """
     from rapidfuzz import fuzz, process, utils  # slow to import
 
     known, clean = tuple(map(str, names)), utils.default_process
@@ -58,6 +62,8 @@ def advice(name: object, names: Iterable[object], others: str | None = None) -> 
     if len(known) <= _NEAREST:
         return everything
     found = process.extract(str(name), known, scorer=fuzz.ratio, processor=clean, limit=_NEAREST)
+    if found[0][1] < _NEAR:
+        return others or everything
     nearest = ", ".join(each for each, *_ in found)
     return f"The nearest names are {nearest}. {others or everything}"
 

@@ -98,6 +98,12 @@ def open_file(path: Path, block: int = DEFAULT_BUFFER_SIZE) -> BufferedReader:
         raise OSError(f"{error} in its name") from error
 
 
+def unreadable(error: Exception) -> str:
+    """Return what is wrong with a file that cannot be opened or read."""
+    missing = isinstance(error, FileNotFoundError)
+    return "does not exist" if missing else f"cannot be read: {error}"
+
+
 def read_text(path: Path) -> str:
     """Return the text of a file that people write, such as a config.
 
@@ -109,7 +115,7 @@ def read_text(path: Path) -> str:
             content = file.read(TEXT_BYTES + 1)
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", where=path) from error
+        raise ConfigError(unreadable(error), where=path) from error
     if len(content) > TEXT_BYTES:
         raise ConfigError(f"is longer than {TEXT_BYTES:,} bytes", where=path)
     return text
@@ -126,7 +132,7 @@ def read_json(path: Path, kind: type[SporError] = ConfigError) -> FileContent:
             size = os.fstat(file.fileno()).st_size
             value = json.loads(file.read(size)) if size <= JSON_BYTES else None
     except (OSError, ValueError, RecursionError) as error:
-        raise kind(f"cannot be read: {error}", where=path) from error
+        raise kind(unreadable(error), where=path) from error
     if size > JSON_BYTES:
         raise kind(f"cannot be read: it is longer than {JSON_BYTES:,} bytes", where=path)
     if not isinstance(value, dict):
@@ -267,7 +273,7 @@ def read_lines(path: Path) -> Generator[bytes]:
                 number += 1
     except (OSError, EOFError, zlib.error) as error:
         where = f"{place}:{number}" if number else place
-        raise CorpusError(f"cannot be read: {error}", where=where) from error
+        raise CorpusError(unreadable(error), where=where) from error
 
 
 def decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:

@@ -88,8 +88,8 @@ def write(
             raise ConfigError(what, where=file, remedy=remedy) from error
     task, *more = task_files.find([name], include)
     if more:
-        listed = ", ".join(each.name for each in (task, *more))
-        raise ConfigError(f"{name} stands for several tasks", remedy=f"Name one of {listed}.")
+        what = f"stands for {len(more) + 1} tasks"
+        raise ConfigError(what, where=name, remedy=f"Name one of them, such as {task.name}.")
     if task.sets.icl_arm:
         plain = task.sets.spec.task
         raise ConfigError(f"{name} is for untuned models", remedy=f"Name {plain} instead.")

@@ -124,7 +124,8 @@ def _in_order(
         placed = subject.covered
     if len(rows) != count * len(placed):
         needs = f"{count} lines for each of them" if count > 1 else "a line for each of them"
-        pooled = "" if subject.task else " Rows of a csv that have one MR are one sample."
+        is_csv = {".csv", ".tsv"} & {*Path(subject.name).suffixes}
+        pooled = " Rows of a csv that have one MR are one sample." if is_csv else ""
         found = "is 1 output" if len(rows) == 1 else f"are {len(rows):,} outputs"
         raise CorpusError(
             f"there {found}, and {subject.name} has {len(placed):,} samples",

@@ -31,6 +31,8 @@ TEMPLATES = FOLDER / "spor"
 LIST = "`spor tasks list` names our tasks, `lm_eval ls tasks` those of lm-eval."
 """What to type to see the names of tasks."""
 
+_OURS = "`spor tasks list` names all."
+
 
 LONGEST_TASK = LONGEST_NAME - len("samples__2026-01-01T00-00-00.000000.jsonl")
 """The longest name of a task, in bytes, that lm-eval can name a file of samples after."""
@@ -186,16 +188,16 @@ def find(patterns: Iterable[str], include: Path | None = None) -> tuple[TaskFile
     patterns = list(patterns)
     for pattern in patterns:
         if not expand([pattern], include):
-            raise unknown(pattern, include)
+            raise unknown(pattern, include, _OURS)
     return expand(patterns, include)
 
 
-def unknown(name: str, include: Path | None = None) -> ConfigError:
+def unknown(name: str, include: Path | None = None, remedy: str = LIST) -> ConfigError:
     """Return the error that no task has a name, or has it any more."""
     if why := why_removed(name):
-        return ConfigError(f"{name} was {why}", where="tasks", remedy=LIST)
+        return ConfigError(f"{name} was {why}", where="tasks", remedy=remedy)
     what = f"{name!r} is not a task"
-    return ConfigError(what, where="tasks", remedy=advice(name, names(include), LIST))
+    return ConfigError(what, where="tasks", remedy=advice(name, names(include), remedy))
 
 
 def decoding(spec: TaskSpec | None = None, beams: int = 1) -> tuple[FileContent, tuple[str, ...]]:

@@ -240,7 +240,7 @@ def test_texts_of_a_notebook_are_scored_as_files(texts):
         ({"mine": ["one"]}, {"baseline": "other"}, "none of the systems"),
         ({"mine": ["one"]}, {"task": None}, "nothing says"),
         ({"mine": ["one"]}, {"task": "spor_systematicty_mini"}, "nearest names are"),
-        ("none.txt", {}, "cannot be read"),
+        ("none.txt", {}, "does not exist"),
         (["a text", "and another"], {}, '^a text: there is no such file\n.*{"mine": texts}'),
         ({"mine": "a text"}, {}, "^mine: is one text"),
     ],

@@ -30,7 +30,7 @@ def corpus(train, test=()):
 
 NEAREST = {
     "systematicity webnlgg": "systematicity webnlg published",
-    "colour mini": "productivity mini strict n3",
+    "produktivity mini": "productivity mini strict n3",
     "order_invariance e2e strict": "order_invariance e2e published main",
     "productivity e2e published n6": "productivity e2e published n5",
 }

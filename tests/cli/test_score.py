@@ -210,6 +210,26 @@ def test_the_help_has_all_options_and_names_and_a_task_has_its_metrics(spor):
     assert "The nearest names are parent," in spor(f"score x {CWIO} --metric parrent", ends=2)
 
 
+def test_a_missing_file_and_a_name_like_no_other_are_one_line_of_sense(tmp_path, spor):
+    missing = tmp_path / "nosuch.txt"
+    for samples in ("--task spor_systematicity_mini", f"--references {missing} --metric chrf"):
+        assert f"error: {missing}: does not exist" in spor(f"score {missing} {samples}", ends=2)
+    error = spor(f"score {missing} --task nosuch", ends=2)
+    assert error == "error: tasks: 'nosuch' is not a task\n  `spor tasks list` names all.\n"
+
+
+@pytest.mark.parametrize("name", ["ships.csv", "ships.xml"])
+def test_rows_of_a_csv_are_named_of_a_csv_alone(name, tmp_path, spor):
+    entry = "<entry><modifiedtripleset><mtriple>a | b | c</mtriple></modifiedtripleset><lex>A</lex>"
+    of_xml = f"<b>{entry}</entry></b>"
+    (tmp_path / name).write_text("mr,ref\nfood[a],A\n" if "csv" in name else of_xml)
+    (tmp_path / "out.txt").write_text("A\nB\n")
+    options = f"--references {tmp_path / name} --metric chrf"
+    error = spor(f"score {tmp_path / 'out.txt'} {options}", ends=2)
+    assert ("Rows of a csv" in error) == (name == "ships.csv")
+    assert "has 1 samples" in error
+
+
 def test_samples_of_lm_eval_are_scored_as_they_were(tmp_path, spor):
     (run,) = runs.collect([REPOSITORY / "tests" / "data" / "runs" / "atom"]).runs
     file = find(run).path

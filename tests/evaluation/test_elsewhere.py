@@ -166,7 +166,8 @@ def test_the_record_of_our_own_training_is_kept(adapter, checkpoint, pairs):
     [
         (f"{TASK} --arm atoms", "has no arm 'atoms'"),
         (f"{TASK} --arm atom --split 0", "has no splits"),
-        ("spor_mini --arm atom", "stands for several tasks"),
+        ("spor_* --arm atom", " tasks\n  Name one of them, such as spor_"),
+        ("hellaswag --arm atom", "is not a task\n  `spor tasks list` names all."),
         (f"{TASK}_icl_atom --arm atom", f"Name {TASK} instead"),
         ("compmctg_mini_holdout --arm train", "name one with --split"),
         ("spor_systematicity_mni --arm atom", "The nearest names are spor_systematicity_mini"),

@@ -30,7 +30,7 @@ def test_the_module_is_the_command(monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("training", run_name="__main__")
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("error: none.yaml: cannot be read")
+    assert capsys.readouterr().err.startswith("error: none.yaml: does not exist")
 
 
 @pytest.mark.parametrize("words", [["demo", "seeds=[1]"], ["run", "x.yaml", "--dry-run", "--no=1"]])

@@ -122,7 +122,7 @@ LEAST = (
         ("name: m, ", "", "models.0.name: "),
         ("model.path=base", "modle.path=3", "modle: "),
         ("name: some", "name: some, evaluation: {limit: 0}", "evaluation.limit: "),
-        ("{name: m, overrides: [model.path=base]}", "gone.yaml", "gone.yaml: cannot be read"),
+        ("{name: m, overrides: [model.path=base]}", "gone.yaml", "gone.yaml: does not exist"),
         ("{name: m, overrides: [model.path=base]}", "", "there is nothing to do"),
         ("models: [", "models: [{name: m}, ", "two models have the name m"),
     ],
