@@ -336,7 +336,7 @@ def _differences(
 ) -> Iterator[Difference]:
     """Yield what each score of each system is above the baseline's, with a paired test."""
     from spor_tasks.results.compare import holm  # both are slow to import
-    from spor_tasks.results.pairs import against_first
+    from spor_tasks.results.pairs import against_first, test_name
 
     found: list[Difference] = []
     for system in systems:
@@ -347,7 +347,8 @@ def _differences(
             scale = pair[0].info.low, pair[0].info.high
             tested = against_first(columns, clusters[both], scale)
             (estimate,) = tested.differences
-            found.append(Difference(name, system.name, baseline.name, estimate, tested.test))
+            test = test_name(tested.test, estimate.p)
+            found.append(Difference(name, system.name, baseline.name, estimate, test))
     adjusted = iter(holm([each.estimate.p for each in found if each.estimate.p is not None]))
     for each in found:
         yield replace(each, holm=None if each.estimate.p is None else next(adjusted))

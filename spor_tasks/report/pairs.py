@@ -85,7 +85,11 @@ def _table(pairing: Pairing) -> Grid:
     systems = (first, *others, less) if is_pair else ("system", first, "its score", "difference")
     header = ("task", "score", *systems, "n", "p", "detectable", "up", "down")
     lines = [line(row) for row in pairing.rows]
-    tests = joined("; ", *dict.fromkeys(row.test for row in pairing.rows))
+    by_test = {row.test: dict[str, None]() for row in pairing.rows}
+    for row in pairing.rows:
+        by_test[row.test][row.facts.label] = None
+    named = (f"{test}: {joined(', ', *labels)}" for test, labels in by_test.items())
+    tests = joined("; ", *(named if len(by_test) > 1 else by_test))
     return Grid(f"Compared with {first}", tests, header, {"run": lines}, notes.texts)
 
 

@@ -37,6 +37,15 @@ from spor_tasks.results.tasks import TaskResult, TaskSamples, results_of, sample
 EXACT, RANDOMIZATION, OVER_RUNS = "McNemar, exact", "randomization", "t test over runs and clusters"
 """The tests of two systems."""
 
+_BOUNDED = f"{RANDOMIZATION}, p bounded (Hoeffding)"
+
+
+def test_name(test: str, p: float | None) -> str:
+    """Return the name of a test, which says where its p is a bound and no count of resamples."""
+    is_bound = test == RANDOMIZATION and p is not None and p * (stats.RESAMPLES + 1) < 1
+    return _BOUNDED if is_bound else test
+
+
 _DIGITS = 2
 _MORE_DIGITS = 4  # of scores from 0 to 1, as lm-eval prints them
 
@@ -91,7 +100,7 @@ class Paired:
             **dict(zip(("first", "second"), self.systems, strict=True)),
             "mark": found.mark,
             "p_alone": found.p,
-            "test": self.test,
+            "test": test_name(self.test, found.p),
             "clusters": found.clusters,
             "runs": " and ".join(map(str, self.runs)),
             **dict(zip(("gained", "lost"), self.moved, strict=True)),

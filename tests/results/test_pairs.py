@@ -5,6 +5,7 @@ import math
 import shutil
 import tempfile
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from docs.benchmarks import comparisons
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.metrics.tally import Column
+from spor_tasks.report.pairs import document
 from spor_tasks.results import pairs, stats
 from spor_tasks.results.compare import holm
 from spor_tasks.results.pairs import EXACT, RANDOMIZATION, against_first, labels, pair
@@ -319,6 +321,24 @@ def test_few_clusters_have_no_interval_of_a_system_either():
     ]
     assert [*few.differences[0].notes] == notes
     assert not enough.differences[0].notes
+
+
+def test_a_table_of_several_tests_says_which_scores_each_is_of(runs):
+    found = pair(runs[:2], scores=["acc", "acc_norm"])
+    (task,) = (each for each in found.tasks if each.rows)
+    first, second = task.rows
+    mixed = replace(task, rows=(replace(first, test=RANDOMIZATION), replace(second, test=EXACT)))
+    table = document(replace(found, tasks=(mixed,))).grids[0]
+    assert table.caption == f"{RANDOMIZATION}: {first.score}; {EXACT}: {second.score}"
+
+
+def test_the_name_of_a_test_says_that_its_p_is_a_bound():
+    wrong, right = (Column.of([float(value)] * 40) for value in (0, 0.5))
+    (found,) = against_first([wrong, right], np.arange(40)).differences
+    assert 0 < found.p < 1 / stats.RESAMPLES
+    assert pairs.test_name(RANDOMIZATION, found.p) == "randomization, p bounded (Hoeffding)"
+    assert pairs.test_name(RANDOMIZATION, 0.0001) == RANDOMIZATION
+    assert pairs.test_name(EXACT, found.p) == EXACT
 
 
 def test_other_scores_are_tested_as_in_reports():
