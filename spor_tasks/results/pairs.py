@@ -285,9 +285,25 @@ def _chosen(tasks: Sequence[TaskPairs], scores: Collection[str]) -> Sequence[Tas
             what = f"no task has the score {score}"
             raise ConfigError(what, where="--score", remedy=advice(score, known))
     return [
-        replace(task, rows=tuple(row for row in task.rows if not scores or row.score in scores))
+        replace(
+            task,
+            rows=tuple(
+                row
+                for row in task.rows
+                if (row.score in scores if scores else not _repeats(task, row.score))
+            ),
+        )
         for task in tasks
     ]
+
+
+def _repeats(pairs: TaskPairs, score: str) -> bool:
+    """Return whether a score is the one that it corrects on every document."""
+    corrected = pairs.samples[0].scores[score].corrects
+    return corrected in pairs.scores and all(
+        np.array_equal(of.columns[score].each, of.columns[corrected].each, equal_nan=True)
+        for of in pairs.logged
+    )
 
 
 def labels(paths: Sequence[Path]) -> tuple[str, ...]:
