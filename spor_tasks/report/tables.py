@@ -15,9 +15,11 @@ LEGEND = (
     "says otherwise. Samples with the same units form a cluster, and whole clusters are resampled. "
     "† p < 0.05 and ‡ p < 0.01 mark differences between the arms, two-sided, each test on its own: "
     "for several runs a t test that accounts for the variation between seeds, for one run "
-    "approximate randomization, which holds for these checkpoints only. The paper's marks are its "
-    "own. Rows as published are the papers'; those of SPOR's are means of three seeds, five beams, "
-    "and the best of ten epochs."
+    "approximate randomization, which holds for these checkpoints only."
+)
+_PUBLISHED = (
+    " The paper's marks are its own. Rows as published are the papers'; those of SPOR's are means "
+    "of three seeds, five beams, and the best of ten epochs."
 )
 
 _SIGNS = {
@@ -49,10 +51,12 @@ def document(report: Report) -> Document:
     comparisons += report.floors
     models = [*dict.fromkeys(row.model for row in report.rows)]
     subject = " and ".join(models) if len(models) < _MANY else f"{len(models)} models"
+    found = tuple(grid for table in report.tables for grid in grids(table))
+    has_published = any(grid.lines.get("published") for grid in found)
     return Document(
         title=f"{subject} on {benchmarks(report.rows)}",
-        grids=tuple(grid for table in report.tables for grid in grids(table)),
-        legend=LEGEND,
+        grids=found,
+        legend=LEGEND + _PUBLISHED * has_published,
         problems=report.problems,
         short_legend=SHORT_LEGEND,
         rows=tuple(number for row in comparisons for number in _numbers(row)),

@@ -362,3 +362,12 @@ def test_the_papers_rows_stand_beside_ours_of_the_released_sets(tmp_path):
     assert len(found) == 6
     assert [cell.mean for cell in found[2].arms] == [63.98, 64.93]
     assert (found[2].difference.mark, found[2].difference.p, found[2].size.n) == ("‡", None, 2360)
+
+
+def test_the_legend_explains_published_rows_where_there_are_some(tmp_path):
+    sets = {"corpus": "webnlg", "protocol": "published"}
+    webnlg = {"task": "spor_systematicity_webnlg", "metadata": sets}
+    for settings, has_published in (({}, False), (webnlg, True)):
+        write_result(tmp_path / str(has_published) / "results_1.json", **settings)
+        legend = tables.document(report.collect([tmp_path / str(has_published)])).legend
+        assert ("Rows as published" in legend) == has_published
