@@ -75,7 +75,10 @@ FILES = frozenset(
     for name, ending in product(("gaps", "order", "halves", *_OF_SAMPLES), ("svg", "png"))
 )
 """The files of all plots, of which a report may have some; those of 0.2 had PNG too."""
-_OVER_SAMPLES = "Means over n samples, and seeds, with 95 % intervals over clusters of samples."
+_OVER_SAMPLES = (
+    "Means over n samples, and seeds, with 95 % intervals over clusters of samples; fewer than six "
+    "clusters have none."
+)
 _OVER_SEEDS = "Means over seeds with 95 % intervals. Filled differences have p < 0.05."
 _HALVES = ("combinations in training (i.d.)", "compositional")
 
