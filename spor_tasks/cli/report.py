@@ -84,7 +84,9 @@ def run(options: argparse.Namespace) -> int:
         return show(results, options)
     if options.leaderboard:
         names = dict(text.rpartition("=")[::2] for text in options.name)
-        settings = report.Settings(names, options.dataset, options.organization, options.source)
+        settings = report.ExportSettings(
+            names, options.dataset, options.organization, options.source
+        )
         document = report.write_leaderboard(
             options.results, options.out, merge_by=options.merge_by, settings=settings
         )

@@ -18,13 +18,13 @@ from spor_tasks.core.foreign import Foreign, guarded, in_words
 
 _log = logging.getLogger(__name__)
 
-Kind: TypeAlias = Literal["benchmark", "corpus", "metric", "objective"]
+PartKind: TypeAlias = Literal["benchmark", "corpus", "metric", "objective"]
 
 
 class Entry(NamedTuple):
     """A name and its object, as ``module:attribute``; ``package`` is another one that has it."""
 
-    kind: Kind
+    kind: PartKind
     name: str
     target: str
     package: str | None = None
@@ -34,14 +34,14 @@ class Entry(NamedTuple):
         return f"the {self.kind} {self.name!r} ({self.target}){of}"
 
 
-_PARTS: Mapping[Kind, tuple[str, ...]] = {
+_PARTS: Mapping[PartKind, tuple[str, ...]] = {
     "benchmark": ("title", "source", "groups", "sets", "find", "load", "tables", "captions"),
     "corpus": ("parts", "linearize"),
     "metric": ("scores", "signature", "judge"),
     "objective": ("pairs", "loss", "steps", "step"),
 }
 # What commands about other entries call too.
-_USES: Mapping[Kind, Callable[[Any], object]] = {
+_USES: Mapping[PartKind, Callable[[Any], object]] = {
     "benchmark": lambda found: ({**found.groups}, min(spec.task for spec in found.sets())),
     "metric": lambda found: {info.name: info.of_some for info in found.scores},
 }
@@ -63,13 +63,13 @@ class Registry:
         self._corrected = corrected
         self.scores = scores
         """The scores of metrics, as far as they are declared."""
-        self._entries: dict[tuple[Kind, str], Entry] = {}
+        self._entries: dict[tuple[PartKind, str], Entry] = {}
         for entry in entries:
             first = self._entries.setdefault((entry.kind, entry.name), entry)
             if entry.target != first.target:
                 _leave_out(entry, f"{first.target} has its name")
 
-    def names(self, kind: Kind) -> tuple[str, ...]:
+    def names(self, kind: PartKind) -> tuple[str, ...]:
         """Return the names of a kind, those of this package first."""
         entries = (entry for entry in self._entries.values() if entry.kind == kind)
         return tuple(entry.name for entry in entries if _is_usable(entry))
@@ -93,7 +93,7 @@ class Registry:
         found = [name for name in metrics if not wanted.isdisjoint(self.scores.get(name, wanted))]
         return tuple(name for name in found if _is_usable(self._entries["metric", name]))
 
-    def get(self, kind: Kind, name: str) -> Any:
+    def get(self, kind: PartKind, name: str) -> Any:
         """Return the object with this name.
 
         Raises:
@@ -154,7 +154,7 @@ def registry() -> Registry:
     return Registry([*own, *installed("benchmark", "corpus", "metric")], corrected, scores)
 
 
-def installed(*kinds: Kind) -> Iterator[Entry]:
+def installed(*kinds: PartKind) -> Iterator[Entry]:
     """Yield the entries of other packages: their entry points of the groups ``spor_tasks.KIND``."""
     for kind in kinds:
         group = f"spor_tasks.{kind}"

@@ -21,7 +21,7 @@ from spor_tasks.corpora.slots import references_by_mr, row_of_mr
 from spor_tasks.corpora.webnlg.reader import read_entries
 
 
-class _Annotation(msgspec.Struct):
+class _Lexicalization(msgspec.Struct):
     text: str
 
 
@@ -33,7 +33,7 @@ class _Dart(msgspec.Struct):
     """An item of DART; the hub's form of it has all texts in one list."""
 
     tripleset: list[tuple[str, str, str]]
-    annotations: list[_Annotation] | _Annotations
+    annotations: list[_Lexicalization] | _Annotations
 
 
 def read_samples(

@@ -37,12 +37,12 @@ def are_needed() -> bool:
 
     folders: list[Path] = []
 
-    class Index:
+    class Listing:
         def build(self, paths: Iterable[Path], **_: object) -> dict[str, object]:
             folders.extend(map(Path, paths))
             return {}
 
-    read, manager.TaskIndex = manager.TaskIndex, Index
+    read, manager.TaskIndex = manager.TaskIndex, Listing
     try:
         manager.TaskManager()
     finally:

@@ -29,7 +29,7 @@ class Leak(NamedTuple):
     start: int
 
 
-class Verdict(NamedTuple):
+class CopyVerdict(NamedTuple):
     """The result of one way of matching phrases in an output.
 
     ``missing`` are the phrases that were not copied, ``leaks`` the hidden values that appear.
@@ -95,7 +95,7 @@ class CopyRule(Metric):
 COPY_RULE = CopyRule()
 
 
-def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
+def verdicts(sample: Sample, output: str) -> tuple[CopyVerdict, CopyVerdict]:
     """Return the verdict by raw substrings, as published, and that by whole words and numbers.
 
     Raises:
@@ -118,7 +118,7 @@ def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
         leaked_values += [secret for secret in secrets if secret.lower() in text]
     begins = origins(output) if leaked_values else []
 
-    def verdict(find: Callable[[str, str], int]) -> Verdict:
+    def verdict(find: Callable[[str, str], int]) -> CopyVerdict:
         missing = []
         for _, phrase in phrases:
             symbol = phrase[-1:] if find is str.find else phrase.lower().removeprefix("entity ")
@@ -127,7 +127,7 @@ def verdicts(sample: Sample, output: str) -> tuple[Verdict, Verdict]:
                 missing.append(phrase)
         places = ((secret, find(text, secret.lower())) for secret in leaked_values)
         leaks = (Leak(secret, begins[start]) for secret, start in places if start >= 0)
-        return Verdict(tuple(missing), tuple(leaks))
+        return CopyVerdict(tuple(missing), tuple(leaks))
 
     return verdict(str.find), verdict(find_whole)
 

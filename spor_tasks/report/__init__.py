@@ -11,16 +11,16 @@ from pathlib import Path
 from spor_tasks.report import leaderboard, pairs, tables
 from spor_tasks.report.collect import Report, collect, made_of
 from spor_tasks.report.document import Document, json_text, save
-from spor_tasks.report.exports import Settings, export
+from spor_tasks.report.exports import ExportSettings, export
 from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import Leaderboard, rank
 from spor_tasks.results.pairs import pair
 
 __all__ = [
     "PAGE",
+    "ExportSettings",
     "Leaderboard",
     "Report",
-    "Settings",
     "collect",
     "rank",
     "write",
@@ -76,7 +76,7 @@ def write_leaderboard(
     out: Path | None = None,
     *,
     merge_by: Sequence[str] = (),
-    settings: Settings | None = None,
+    settings: ExportSettings | None = None,
 ) -> Document:
     """Rank the systems in result files and folders; with ``out``, also write the boards there.
 
@@ -91,7 +91,7 @@ def write_leaderboard(
         board = rank(report)
         if out is None:
             return leaderboard.document(board), {}, ()
-        exported = export(report, out, settings or Settings())
+        exported = export(report, out, settings or ExportSettings())
         problems = (*board.problems, *exported.problems)
         document = leaderboard.document(replace(board, problems=problems))
         return document, {**exported.files, **document.files("leaderboard")}, exported.outdated

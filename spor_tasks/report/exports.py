@@ -38,7 +38,7 @@ _ENGINES = {"hf": "transformers", "spor-hf": "transformers", "vllm": "vllm"}
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ExportSettings:
     """Facts that a user adds to the results.
 
     ``names`` are names of models on the Hub, and ``dataset`` is that of the benchmark.
@@ -62,7 +62,7 @@ class Export(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def export(report: Report, out: Path, settings: Settings) -> Export:
+def export(report: Report, out: Path, settings: ExportSettings) -> Export:
     """Return what can be published of the results, and why the rest is not.
 
     Raises:
@@ -97,7 +97,7 @@ _Runs = Mapping[RunKey, tuple[Run, str]]
 """Runs that may be published, with the names of their models on the Hub."""
 
 
-def _choose(report: Report, settings: Settings) -> tuple[_Runs, list[Problem]]:
+def _choose(report: Report, settings: ExportSettings) -> tuple[_Runs, list[Problem]]:
     """Return the runs that may be published, and why others may not.
 
     A run must be of the whole test set, of the version of the task that is shipped, and its samples
@@ -144,7 +144,7 @@ def _problem(where: str, what: str) -> Problem:
 
 
 def _hub_entries(
-    rows: Iterable[Comparison], runs: _Runs, settings: Settings
+    rows: Iterable[Comparison], runs: _Runs, settings: ExportSettings
 ) -> tuple[dict[str, str], list[Problem]]:
     """Return a file for each model, task and arm with the mean over seeds, by its path."""
     entries: dict[str, set[str]] = defaultdict(set)
@@ -173,7 +173,7 @@ def _entry(
     arm: str | None,
     cell: Cell,
     results: Sequence[Run],
-    settings: Settings,
+    settings: ExportSettings,
 ) -> str:
     # Its import takes a fifth of a report's memory, and only this file needs it.
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
@@ -207,7 +207,7 @@ def _entry(
 # --- Every Eval Ever ------------------------------------------------------------------------------
 
 
-def _record(result: Run, name: str, settings: Settings, logged: AllLogged) -> tuple[str, str]:
+def _record(result: Run, name: str, settings: ExportSettings, logged: AllLogged) -> tuple[str, str]:
     """Return the path and the text of a run's record, with all scores that tables show."""
     model = name
     if adapter := result.adapter:

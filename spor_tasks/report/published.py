@@ -19,14 +19,14 @@ from spor_tasks.results.stats import Estimate
 
 _NO_VALUE = "not published"
 
-Line: TypeAlias = Mapping[str, str]
+PublishedRow: TypeAlias = Mapping[str, str]
 """The fields of a line by the names in the header."""
 
 
 @cache
-def lines(benchmark: str) -> Mapping[str, Sequence[Line]]:
+def lines(benchmark: str) -> Mapping[str, Sequence[PublishedRow]]:
     """Return the lines of a benchmark by the task of their sets, in the order of the file."""
-    by_task: dict[str, list[Line]] = {}
+    by_task: dict[str, list[PublishedRow]] = {}
     with Path(__file__).with_name("published.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
             if line["benchmark"] == benchmark:

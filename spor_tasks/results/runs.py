@@ -193,7 +193,7 @@ class Model(msgspec.Struct):
         return ", ".join(settings) or str(None)
 
 
-class Metadata(msgspec.Struct):
+class LoggedMetadata(msgspec.Struct):
     """The sets of a task."""
 
     version: float
@@ -209,7 +209,7 @@ class Config(msgspec.Struct):
     task: str
     generation_kwargs: FileContent
     num_fewshot: int
-    metadata: Metadata
+    metadata: LoggedMetadata
 
 
 class TaskFile(msgspec.Struct):

@@ -46,7 +46,7 @@ class LoggedDocument(NamedTuple):
     """The texts that the model wrote; of choices, the one that it found likeliest."""
 
 
-class Answer(NamedTuple):
+class Exchange(NamedTuple):
     """The part of a document that is held in memory, with a digest of its prompts."""
 
     doc_id: object
@@ -163,7 +163,7 @@ class TaskSamples:
     """The values of the samples, by score."""
     scores: Mapping[str, ScoreFacts]
     """The facts of these scores."""
-    answers: Mapping[Hashable, Answer]
+    answers: Mapping[Hashable, Exchange]
     """By the id of the document."""
     left_out: Mapping[str, str]
     """The reason, by each other score."""
@@ -271,7 +271,7 @@ def samples_of(result: TaskResult, cluster: str | None = None) -> TaskSamples:
         SporError: there is no sample file, it is damaged or of another result, or documents lack
             the field.
     """
-    answers: dict[Hashable, Answer] = {}
+    answers: dict[Hashable, Exchange] = {}
     keys: dict[Hashable, Hashable] = {}
     values: dict[str, dict[Hashable, object]] = {score: {} for score in result.totals}
     of_filters = [(score, *score.partition(",")[::2]) for score in values]
@@ -280,7 +280,7 @@ def samples_of(result: TaskResult, cluster: str | None = None) -> TaskSamples:
         if id_ not in answers:
             asked = "\0".join(document.prompts).encode(errors="surrogatepass")
             sha = hashlib.sha256(asked).digest()
-            answers[id_] = Answer(document.doc_id, sha, document.outputs)
+            answers[id_] = Exchange(document.doc_id, sha, document.outputs)
             if not result.run:
                 keys[id_] = _field(document.doc, cluster) if cluster else id_.partition("-")[0]
         for score, metric, of_filter in of_filters:

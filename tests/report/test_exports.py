@@ -16,7 +16,7 @@ from spor_tasks.corpora.embedded import LOGICNLG_MINI
 from spor_tasks.metrics.likelihood import Likelihood
 from spor_tasks.metrics.perplexity import PERPLEXITY
 from spor_tasks.metrics.scores import score_info
-from spor_tasks.report import Settings
+from spor_tasks.report import ExportSettings
 from tests.conftest import REPOSITORY
 from tests.support import table_runs
 from tests.support.report_runs import TASKS
@@ -32,7 +32,7 @@ PLACE = re.compile(r"data/\w+/[\w.-]+/[\w.+-]+/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9
 
 def exported(folder, out, **settings):
     """Write the files, and return why some scores are in none of them."""
-    board = report.write_leaderboard([folder], out, settings=Settings(**settings))
+    board = report.write_leaderboard([folder], out, settings=ExportSettings(**settings))
     return tuple(problem for problem in board.problems if problem.kind == "export")
 
 
