@@ -160,7 +160,7 @@ class Results:
 
         The columns are task, model, arm, seed, score, title, higher_is_better, value, low, high, n,
         clusters, documents and file. ``low`` and ``high`` are a 95 % interval; it is missing
-        without logged samples.
+        without logged samples, and on fewer than six clusters that disagree.
         """
         import pandas as pd
 

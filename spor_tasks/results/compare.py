@@ -66,7 +66,6 @@ def estimate(logged: AllLogged, metric: str, *systems: System) -> Estimate | Non
         runs[0].spec.scores[metric].scale,
         [each.resampled[metric] for each in samples if metric in each.resampled],
         are_all=all(len(system) > 1 or system[0].seed is None for system in systems),
-        fewest=2,  # a table states how few clusters there are
     )
 
 
@@ -399,12 +398,14 @@ def _cell(runs: _Runs, metric: str, name: str, command: str, logged: AllLogged) 
     if metric in scored[0].spec.breakdown:
         columns = (logged[run.id].columns.get(metric) for run in scored if run.id in logged)
         counts = [int(column.scored.sum()) for column in columns if column]
+    found = estimate(logged, metric, scored)
+    notes = *notes_of(scored, metric, logged), *(found.notes if found else ())
     return Cell(
         values=tuple(result.scores[metric] for result in scored),
         runs=tuple(scored),
-        interval=interval(logged, metric, scored),
+        interval=found.interval if found else interval(logged, metric, scored),
         reason="; ".join(runs.left_out) or None,
-        notes=tuple(dict.fromkeys(notes_of(scored, metric, logged))),
+        notes=tuple(dict.fromkeys(notes)),
         counts=tuple(counts),
     )
 

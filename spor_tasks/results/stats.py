@@ -272,15 +272,14 @@ def estimate(
     drawn: Sequence[Numbers] | None = None,
     *,
     are_all: bool = False,
-    fewest: int = _FEWEST,
 ) -> Estimate | None:
     """Estimate the score of one system, or the score of a system minus that of a second one.
 
     A system has a column for each of its runs; all columns are of the same samples. A difference
     counts the samples with a verdict in every run. It has no interval if one system has a single
     run and the other several, unless the runs ``are_all`` that a system of one run can have.
-    ``drawn`` are the resampled scores of the columns, where they are known. One run's score on less
-    than the ``fewest`` clusters has no interval, unless all agree. None where no sample has the
+    ``drawn`` are the resampled scores of the columns, where they are known. One run's score on
+    fewer than six clusters has no interval, unless all agree. None where no sample has the
     verdicts, or the score cannot be resampled.
     """
     all_columns = columns = [column for runs in systems for column in runs]
@@ -312,8 +311,7 @@ def estimate(
         if not math.isnan(value):
             ends, variances, source = Student.of(value, found).interval(), found, "runs"
     interval = Interval.within(ends[0], ends[1], source, scale) if ends else None
-    fewest = _FEWEST if is_difference else fewest
-    is_few = are_single and len(np.unique(clusters[columns[0].scored])) < fewest
+    is_few = are_single and len(np.unique(clusters[columns[0].scored])) < _FEWEST
     agree = interval is not None and interval.low == interval.high
     if interval and (agree or is_few):
         ends = _of_agreement(value, freedom, None if is_difference else scale) if agree else None

@@ -138,10 +138,10 @@ def test_samples_of_another_result_are_not_used(tmp_path, damage):
 
 
 def test_runs_on_other_samples_are_not_tested_against_each_other(tmp_path):
-    write_run(tmp_path, "a", [10.0, 20.0, 30.0])
-    write_run(tmp_path, "c", [20.0, 30.0, 40.0], arm=SECOND)
+    write_run(tmp_path, "a", [*range(10, 70, 10)])
+    write_run(tmp_path, "c", [*range(20, 80, 10)], arm=SECOND)
     (file,) = tmp_path.glob("samples_*_c.jsonl")
-    file.write_bytes(file.read_bytes().replace(b'"id": "2"', b'"id": "3"'))
+    file.write_bytes(file.read_bytes().replace(b'"id": "5"', b'"id": "6"'))
     row = report.collect([tmp_path]).tables[0].rows[0]
     assert (row.difference.interval, row.difference.p) == (None, None)
     assert all(cell.interval for cell in row.arms)

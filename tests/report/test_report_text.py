@@ -150,7 +150,7 @@ DATA = REPOSITORY / "tests" / "data"
 
 
 def test_results_of_0_2_0_are_read(tmp_path, spor, monkeypatch):
-    """Results that version 0.2.0 wrote give the reports of then in each later version.
+    """Results that version 0.2.0 wrote give the numbers of then in each later version.
 
     `tests/data/runs` has two adapters of the demo on 12 samples, seed 0, and copied inputs on 6
     samples of five tasks. Only the names of folders and the description of the machine were taken
