@@ -37,13 +37,14 @@ class _Dart(msgspec.Struct):
 
 
 def read_samples(
-    path: Path, make: SampleMaker, lang: str | None = None
+    path: Path, make: SampleMaker, lang: str | None = None, acts: set[bool] | None = None
 ) -> Iterator[tuple[str, JsonObject, Sample | None]]:
     """Yield the place, the row and the sample of each entry of a file, in order.
 
     An entry is a row of JSON, an entry of XML, or all rows of a table with one MR. The sample is
     None if the entry has no unit, or no text to read in the language ``lang``; a row of JSON must
-    have both, unless it is an item of DART. The file may be gzipped.
+    have both, unless it is an item of DART. The file may be gzipped. ``acts`` gets whether MRs have
+    a dialogue act; all files of a corpus share it.
 
     Raises:
         ConfigError: ``lang`` is given, and the file is not XML.
@@ -70,14 +71,14 @@ def read_samples(
         mrs = references_by_mr(lines, where)
         rows = ((place, row_of_mr(mr, texts, place)) for place, mr, texts in mrs)
     unit: type[DataUnit] | None = None
-    acts: set[bool] = set()
+    acts = set() if acts is None else acts
     for place, given in rows:
         row = _of_dart(given, place) if is_json else given
         if not is_json:
             acts.add("act" in row.get("context", ()))
             if len(acts) > 1:
                 what = "some meaning representations have a dialogue act and others do not"
-                raise CorpusError(what, where=place, remedy="Give each form a file of its own.")
+                raise CorpusError(what, where=place, remedy="Make two corpora of them.")
         is_own_row = is_json and row is given
         if not is_own_row and not (row["data"] and any(map(has_words, row["texts"]))):
             yield place, row, None

@@ -51,12 +51,12 @@ def read_corpus(path: Path, lang: str | None = None) -> CorpusSamples:
     """
     make = SampleMaker(name := name_of(path))
     inputs: dict[str, dict[Hashable, list[Sample]]] = {part: {} for part in _PARTS}
-    marked: set[bool] = set()
+    marked, acts = set[bool](), set[bool]()
     ids: dict[tuple[Path, str], str] = {}
     kinds: dict[bool, str] = {}
     empty = 0
     parts = [(file, of_file) for of_file, files in files_of(path).items() for file in files]
-    read = ((each, *entry) for each in parts for entry in read_samples(each[0], make, lang))
+    read = ((each, *entry) for each in parts for entry in read_samples(each[0], make, lang, acts))
     for (file, of_file), place, row, sample in read:
         if sample is None:
             empty += 1

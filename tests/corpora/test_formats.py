@@ -255,6 +255,14 @@ def test_the_files_of_a_folder_are_of_one_kind_of_units(tmp_path):
     assert f"{tmp_path / 'test.csv'}:2" in caught.value.what
 
 
+def test_the_files_of_a_folder_have_one_form_of_meaning_representations(tmp_path):
+    (tmp_path / "train.csv").write_text(E2E)
+    (tmp_path / "test.csv").write_text(ACTS)
+    with pytest.raises(SporError, match="have a dialogue act and others do not") as caught:
+        own.read_corpus(tmp_path)
+    assert caught.value.where == f"{tmp_path / 'test.csv'}:2"
+
+
 def test_the_files_of_a_folder_are_of_the_parts_that_their_paths_name(tmp_path):
     folder = tmp_path / "ships"
     for place, content in {
