@@ -14,6 +14,8 @@ _DEVICE = "cuda:0"  # which lm-eval writes where none was asked for
 _OF_RUN = ("limit", "gen_kwargs", "batch_size", "device")
 _OF_TASK = ("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit_evenly", "metrics")
 _SETS = ("aspect", "corpus", "protocol", "part")
+_BUILT_WITH = ("seed", "restarts", "hide", "sets", "lang")
+_INCLUDE = "--include_path"
 _ADAPTERS = {"peft", "lora_local_path"}
 
 
@@ -31,6 +33,8 @@ class Options(NamedTuple):
     model: str = ""
     arguments: Mapping[str, object] = {}
     further: tuple[str, ...] = ()
+    own_corpus: Mapping[str, object] = {}
+    """The file of a corpus of one's own, and what its sets are built with."""
 
     @classmethod
     def of(cls, content: FileContent, task: str, arguments: FileContent) -> "Options":
@@ -51,7 +55,9 @@ class Options(NamedTuple):
             if value not in (None, "", {}, _DEVICE)
             for word in (f"--{name}", _typed(value))
         ]
-        return cls(run["model"], arguments, (*words, *(["--apply_chat_template"] if chat else [])))
+        further = *words, *(["--apply_chat_template"] if chat else [])
+        own = config["metadata"].get("own_corpus")
+        return cls(run["model"], arguments, further, own if isinstance(own, Mapping) else {})
 
     @property
     def tuned(self) -> str | None:
@@ -74,17 +80,23 @@ class Options(NamedTuple):
         return shlex.join([*words, "--output_path", "runs", "--log_samples"])
 
 
-def training(adapter: Adapter | None, arm: str, task: str) -> str:
+def training(adapter: Adapter | None, arm: str, task: str, asked: Options) -> str:
     """Return the command that trains on an arm as an adapter was: its base, its sets, its seed.
 
-    Where another program trained that, the command writes the pairs of the arm.
+    Where another program trained that, the command writes the pairs of the arm. The options with
+    which the adapter was evaluated say where a corpus of one's own is.
     """
     if adapter and adapter.is_from_elsewhere:
         pairs = ["spor", "data", "pairs", task, "--arm", arm, "--out", f"{arm}.jsonl"]
+        if _INCLUDE in asked.further:
+            at = asked.further.index(_INCLUDE)
+            pairs += asked.further[at : at + 2]
         return shlex.join(pairs)
     words = ["spor", "train", "CONFIG", f"data.arm={arm}"]
     if adapter and adapter.sets and adapter.base_model:
         named = {name: getattr(adapter.sets, name) for name in _SETS}
+        named |= {name: asked.own_corpus.get(name) for name in _BUILT_WITH}
+        named["corpus"] = asked.own_corpus.get("file", named["corpus"])
         words.append(f"model.path={adapter.base_model.path}")
         words += (f"data.{name}={value}" for name, value in named.items() if value)
         words.append(f"optimization.seed={adapter.seed}")

@@ -326,7 +326,7 @@ def _rows(
     shown = dict[str, str]()  # the task of each arm that has no result at all, and may be shown
     for arm in spec.arms:  # what would give a result of it, tuned on or shown as the first is
         if first.adapter or not spec.sets.in_context:
-            commands[arm] = training(first.adapter, arm, spec.task)
+            commands[arm] = training(first.adapter, arm, spec.task, first.log.options)
             continue
         task = spec.task_name(arm)
         if asked.shown_arm:

@@ -2,16 +2,19 @@
 
 import shlex
 from itertools import pairwise
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from spor_tasks import cli
 from spor_tasks.cli.evaluate import _parse
 from spor_tasks.results import runs
-from spor_tasks.results.again import training
+from spor_tasks.results.again import Options, training
 from spor_tasks.results.facts import ELSEWHERE, TrainedOn
+from tests.conftest import REPOSITORY
 from tests.support.invented_runs import EVIL_MODEL
 from tests.support.result_files import edited, write_result
+from training.config import load_config
 
 TASK = "spor_systematicity_mini"
 
@@ -73,19 +76,38 @@ def test_the_model_as_it_is_has_no_adapter_and_no_device_that_nobody_asked_for(t
 
 def test_a_training_repeats_the_base_the_sets_and_the_seed(tmp_path):
     run = read(tmp_path, seed=3, model="a base")
-    assert training(run.adapter, "combination", TASK) == "spor train CONFIG data.arm=combination"
+    asked = run.log.options
+    plain = "spor train CONFIG data.arm=combination"
+    assert training(run.adapter, "combination", TASK, asked) == plain
     sets = TrainedOn(aspect="systematicity", corpus="mini", protocol="strict")
     known = replace(run.adapter, sets=sets)
-    assert shlex.split(training(known, "combination", TASK)) == [
+    assert shlex.split(training(known, "combination", TASK, asked)) == [
         *("spor", "train", "CONFIG", "data.arm=combination", "model.path=a base"),
         *("data.aspect=systematicity", "data.corpus=mini", "data.protocol=strict"),
         "optimization.seed=3",
     ]
 
 
+def test_the_settings_of_a_training_find_a_corpus_of_one_s_own(tmp_path):
+    built = {"seed": 7, "hide": ["it's", "price range"], "version": "sha256:0"}
+    own = {"file": "/some where/ships.csv", **built}
+    run = read(tmp_path, seed=3, metadata={"own_corpus": own, "config_source": "a b/c.yaml"})
+    sets = TrainedOn(aspect="rule_learnability", corpus="ships", protocol="strict")
+    known = replace(run.adapter, sets=sets)
+    words = shlex.split(training(known, "original", TASK, run.log.options))
+    assert words[:3] == ["spor", "train", "CONFIG"]
+    (config, *_) = sorted((REPOSITORY / "configs" / "models").glob("*.yaml"))
+    data = load_config(config, words[3:]).data
+    assert (data.corpus, data.seed, data.hide) == (own["file"], 7, tuple(built["hide"]))
+    assert (data.aspect, data.arm, data.restarts) == (sets.aspect, "original", None)
+    elsewhere = replace(known, settings={**ELSEWHERE, "recipe": "mine"})
+    words = shlex.split(training(elsewhere, "original", TASK, run.log.options))
+    assert cli.parser().parse_args(words[1:]).include_path == Path("a b")
+
+
 def test_pairs_are_what_another_trainer_needs(tmp_path):
     known = replace(read(tmp_path).adapter, settings={**ELSEWHERE, "recipe": "mine"})
-    words = shlex.split(training(known, "combination", TASK))
+    words = shlex.split(training(known, "combination", TASK, Options()))
     assert words[:3] == ["spor", "data", "pairs"]
     options = cli.parser().parse_args(words[1:])
     assert (options.task, options.arm) == (TASK, "combination")
