@@ -325,7 +325,7 @@ def evaluate(
     folder = Path(tempfile.mkdtemp(prefix="spor-") if out is None else fspath(out))
     names = _names(tasks)
     include = _path(include_path)
-    given = {**settings, "model": model, "model_args": model_args, "tasks": names}
+    given = {**settings, "model": model, "model_args": model_args, "tasks": names, "limit": None}
     evaluator = Evaluator(model, batch_size=batch_size, device=device)
     try:
         config = EvaluatorConfig.from_cli(
@@ -333,7 +333,8 @@ def evaluate(
         )
     except (OverflowError, TypeError, ValueError) as error:
         raise ConfigError(str(error), where="evaluate") from error
-    config.device = device  # without lm-eval's default
+    # Without lm-eval's default, and without its warning of a limit.
+    config.device, config.limit = device, limit
     with lm_eval_errors():
         check(config, [config.model_args])
         for name in task_names(config):

@@ -143,13 +143,14 @@ def test_a_baseline_is_a_system_too(tmp_path):
     assert len(found.samples) == 4
 
 
-def test_results_of_no_folder_go_with_their_object():
+def test_results_of_no_folder_go_with_their_object(caplog):
     found = spor.evaluate([TASK], model="dummy", out=None, limit=1)
     folder = found.paths[0].parent
     assert len(found.samples) == 1
     assert folder.is_dir()
     del found
     assert not folder.exists()
+    assert "SHOULD ONLY BE USED FOR TESTING" not in caplog.text  # a notebook would show it
 
 
 @pytest.mark.parametrize(
