@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta
 
 from spor_tasks.core.errors import CorpusError
-from spor_tasks.core.files import FileContent, JsonObject
+from spor_tasks.core.files import FileContent, JsonObject, decode
 from spor_tasks.core.manual import page
 from spor_tasks.core.sample import (
     AttributeValue,
@@ -91,17 +91,17 @@ def sample_of(doc: JsonObject) -> Sample:
 
 
 def _row_of(doc: JsonObject) -> FileContent:
-    row = {field: json.loads(doc[field]) for field in _NESTED if doc.get(field)}
-    row |= {"data": json.loads(doc["units"]), "texts": doc["references"] or None}
+    row = {field: decode(doc[field]) for field in _NESTED if doc.get(field)}
+    row |= {"data": decode(doc["units"]), "texts": doc["references"] or None}
     row |= {field: doc[field] for field in _NAMED}
     if orders := doc.get("input_orders"):
-        row["input_order_1"], row["input_order_2"] = json.loads(orders)
-        row["output_order"] = json.loads(doc["reference_orders"])
+        row["input_order_1"], row["input_order_2"] = decode(orders)
+        row["output_order"] = decode(doc["reference_orders"])
     if hidden := doc.get("hidden"):
-        row |= {field: dict(json.loads(hidden)) for field in _REPLACED.values()}
-        row["possible_values"] = dict(json.loads(doc.get("possible_values") or "[]"))
+        row |= {field: dict(decode(hidden)) for field in _REPLACED.values()}
+        row["possible_values"] = dict(decode(doc.get("possible_values") or "[]"))
     if twin := doc.get("twin"):
-        row["twin"] = _row_of(json.loads(twin))
+        row["twin"] = _row_of(decode(twin))
     return row
 
 

@@ -17,6 +17,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+import msgspec
+
 from spor_tasks.core.errors import ConfigError, CorpusError, SporError
 
 try:
@@ -155,6 +157,18 @@ def read_packaged(path: Path) -> Any:
         ) from error
 
 
+def decode(content: bytes | bytearray | str) -> Any:
+    """Return a JSON value as :func:`json.loads` does, three times as fast.
+
+    Raises:
+        ValueError, RecursionError: it is not JSON, or nested too deeply.
+    """
+    try:
+        return msgspec.json.decode(content)
+    except ValueError:  # such as NaN, or half of a surrogate pair, which lm-eval logs
+        return json.loads(content)
+
+
 def encode_row(row: JsonObject) -> bytes:
     """Return the row as one line of JSON, byte for byte as the published files have it.
 
@@ -202,7 +216,7 @@ def _loads(content: bytes | bytearray, where: str, most: int) -> Any:
             else "Check that the file is JSON Lines, one sample per line.",
         )
     try:
-        return json.loads(content)
+        return decode(content)
     except (ValueError, RecursionError) as error:
         raise CorpusError(
             f"is not JSON: {error}",

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -13,8 +14,9 @@ from spor_tasks.metrics.totals import Numbers, Value
 from spor_tasks.results import stats
 from spor_tasks.results.facts import Declared
 from spor_tasks.results.runs import Problem, Run, RunKey
-from spor_tasks.results.samples import SampleFile, find
+from spor_tasks.results.samples import Known, SampleFile, find
 
+_KNOWN_BYTES = 32_000_000  # of a file whose documents are held for other runs
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
 
@@ -92,22 +94,29 @@ AllLogged = Mapping[RunKey, Logged]
 def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
     """Return the values of the runs' samples, and problems with files of samples."""
     found: dict[RunKey, Logged] = {}
-    problems = []
+    problems: dict[RunKey, Problem] = {}
     shared: dict[Hashable, Hashable] = {}
-    for run in results:
+    runs, known, task = [*results], Known(), ""
+    for run in sorted(runs, key=attrgetter("task")):
+        known, task = (known if run.task == task else {}), run.task
         try:
             if file := find(run):
-                found[run.id] = values_of(file, shared)
+                is_small = file.path.stat().st_size <= _KNOWN_BYTES
+                found[run.id] = values_of(file, shared, known if is_small else None)
         except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
             told = (
                 error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")
             )
             what = f"{told.what}: there is no interval or test for these samples"
-            problems.append(Problem("samples", told.where or str(run.file), what))
-    return resampled(found), tuple(problems)
+            problems[run.id] = Problem("samples", told.where or str(run.file), what)
+    ids = [run.id for run in runs]
+    ordered = {id_: found[id_] for id_ in ids if id_ in found}
+    return resampled(ordered), tuple(problems[id_] for id_ in ids if id_ in problems)
 
 
-def values_of(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
+def values_of(
+    file: SampleFile, shared: dict[Hashable, Hashable], known: Known | None = None
+) -> Logged:
     """Return the values of the displayed scores in a sample file, and the gaps between them.
 
     Ids and keys of clusters are taken from ``shared``, which gets the new ones, so that many runs
@@ -122,7 +131,7 @@ def values_of(file: SampleFile, shared: dict[Hashable, Hashable]) -> Logged:
     values: dict[str, list[Value]] = {name: [] for name, of in totals.items() if of.is_logged}
     ids: list[str] = []
     keys: list[Hashable] = []
-    for record in file.records():
+    for record in file.records(known):
         id_, cluster = record.sample.id, record.sample.cluster
         ids.append(str(shared.setdefault(id_, id_)))
         keys.append(shared.setdefault(cluster, cluster))

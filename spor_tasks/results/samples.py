@@ -1,9 +1,8 @@
 """lm-eval's sample files: what a run was asked, what it wrote, and what each output scored."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -12,7 +11,7 @@ import msgspec
 
 from spor_tasks.core.codec import sample_of
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.core.files import ROW_BYTES, FileContent, JsonObject, is_file, open_file
+from spor_tasks.core.files import ROW_BYTES, JsonObject, decode, is_file, open_file
 from spor_tasks.core.references import with_references
 from spor_tasks.core.sample import Sample, sides
 from spor_tasks.metrics.likelihood import Likelihood
@@ -24,8 +23,7 @@ from spor_tasks.results.runs import Run
 from spor_tasks.text.filters import first_line
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One test sample of one run.
 
     ``run`` has the task, model, arm and seed. ``sample`` includes its challenge, such as orders or
@@ -49,11 +47,11 @@ class Record:
     outputs: tuple[str, ...]
     scored: tuple[str, ...]
     scores: Mapping[str, Value]
-    number: int | None = None
-    likelihoods: tuple[Likelihood, ...] = ()
-    reading: "Reading | None" = None
-    recognized: "tuple[Recognized, ...]" = ()
-    shown_pairs: Mapping[str, float] = field(default_factory=dict)
+    number: int | None
+    likelihoods: tuple[Likelihood, ...]
+    reading: "Reading | None"
+    recognized: "tuple[Recognized, ...]"
+    shown_pairs: Mapping[str, float]
     """The share of its pairs of units that each arm shows together."""
 
 
@@ -78,14 +76,33 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class _Told:
+    """All that a document says, which runs on the same samples have in common."""
+
+    doc: JsonObject
+    sample: Sample
+    inputs: tuple[str, ...]
+    tokens: Sequence[int | None] | None
+    reading: "Reading | None"
+    recognized: "tuple[Recognized, ...]"
+    shown_pairs: Mapping[str, float]
+
+
+Known = dict[str, _Told]
+"""The documents of some runs by id."""
+
+
+@dataclass(frozen=True, slots=True)
 class SampleFile:
     """The samples of one result on the disk; each pass over them reads the file again."""
 
     path: Path
     run: Run
 
-    def records(self) -> Iterator[Record]:
+    def records(self, known: Known | None = None) -> Iterator[Record]:
         """Yield the samples in the order of the file, one in memory at a time.
+
+        The documents that are ``known`` are taken from there, and new ones are put there.
 
         Raises:
             ResultError: a line is incomplete, or lm-eval did not write it; ``where`` names it.
@@ -97,7 +114,7 @@ class SampleFile:
                 for number, line in enumerate(lines, start=1):
                     place = f"{self.path}:{number}"
                     if line.strip():
-                        yield _record(self.run, line)
+                        yield _record(self.run, line, known)
         except Exception as error:  # whatever comes of what somebody wrote
             raise _damaged(place, error) from error
 
@@ -147,12 +164,16 @@ def _stamp(file: Path) -> str:
     return file.stem.rpartition("_")[2]
 
 
+class _Request(msgspec.Struct):
+    arg_0: str
+
+
 class _Row(msgspec.Struct):
     """The fields of a logged line that every record needs; its scores stand beside them."""
 
-    doc: FileContent
+    doc: Any
     resps: list[Annotated[list[str | list[Any]], msgspec.Meta(min_length=1)]]
-    arguments: dict[str, FileContent]
+    arguments: dict[str, _Request]
     prompt_hash: str
     doc_id: object = None
     filtered_resps: object = None
@@ -172,24 +193,47 @@ class _Document(msgspec.Struct):
     sp_programs: int = 0
 
 
-def _record(run: Run, line: bytes) -> Record:
-    if len(line) > ROW_BYTES:
-        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
-    logged = json.loads(line)
-    row = msgspec.convert(logged, _Row)
-    described = msgspec.convert(row.doc, _Document)
-    sample = with_references(sample_of(row.doc))
+def _told(doc: JsonObject, known: Known | None) -> _Told:
+    if known and (told := known.get(doc["id"])) and told.doc == doc:
+        return told
+    described = msgspec.convert(doc, _Document)
+    sample = with_references(sample_of(doc))
     if len({(type(side.challenge), len(side.units)) for side in sides(sample)}) > 1:
         raise ValueError("a twin has another form than its sample")
+    reading = None
+    if described.sp_search is not None:
+        found = described.sp_program, described.sp_verdict, described.sp_programs
+        reading = Reading(*found, described.sp_search)
+    requested = {unit[0]: unit[-1] for unit in sample.units}
+    told = _Told(
+        doc=doc,
+        sample=sample,
+        inputs=msgspec.convert(prompts_of(doc), tuple[str, ...]),
+        tokens=described.tokens,
+        reading=reading,
+        recognized=tuple(
+            Recognized(aspect, value, requested.get(aspect))
+            for aspect, value in described.recognized.items()
+        ),
+        shown_pairs=described.shown_pairs,
+    )
+    if known is not None:
+        known[described.id] = told
+    return told
+
+
+def _record(run: Run, line: bytes, known: Known | None) -> Record:
+    if len(line) > ROW_BYTES:
+        raise ValueError(f"it is longer than {ROW_BYTES:,} bytes")
+    logged = decode(line)
+    row = msgspec.convert(logged, _Row)
+    told = _told(row.doc, known)
     answers: list[Any] = [first for first, *_ in row.resps]
-    prompts = prompts_of(row.doc)
-    contexts = [request["arg_0"] for request in row.arguments.values()]
     texts: tuple[str, ...] = ()
     likelihoods = []
     if isinstance(answers[0], list):  # log likelihoods of given texts
-        texts = sample.texts
-        known = described.tokens
-        counts: Sequence[int | None] = [None] * len(texts) if known is None else known
+        texts = told.sample.texts
+        counts = [None] * len(texts) if told.tokens is None else told.tokens
         for text, (log, *_), tokens in zip(texts, answers, counts, strict=True):
             size = len(text.encode(errors="surrogatepass"))
             likelihoods.append(Likelihood(float(log), tokens, size))
@@ -198,16 +242,11 @@ def _record(run: Run, line: bytes) -> Record:
             for text, likelihood in zip(texts, likelihoods, strict=True)
         ]
     outputs = msgspec.convert(answers, tuple[str, ...])
-    reading = None
-    if described.sp_search is not None:
-        found = described.sp_program, described.sp_verdict, described.sp_programs
-        reading = Reading(*found, described.sp_search)
-    requested = {unit[0]: unit[-1] for unit in sample.units}
     return Record(
         run=run,
-        sample=sample,
-        inputs=msgspec.convert(prompts, tuple[str, ...]),
-        contexts=msgspec.convert(contexts, tuple[str, ...]),
+        sample=told.sample,
+        inputs=told.inputs,
+        contexts=tuple([request.arg_0 for request in row.arguments.values()]),
         outputs=outputs,
         scored=texts or _scored(row.filtered_resps, outputs),
         scores={
@@ -217,12 +256,9 @@ def _record(run: Run, line: bytes) -> Record:
         },
         number=row.doc_id if isinstance(row.doc_id, int) else None,
         likelihoods=tuple(likelihoods),
-        reading=reading,
-        recognized=tuple(
-            Recognized(aspect, value, requested.get(aspect))
-            for aspect, value in described.recognized.items()
-        ),
-        shown_pairs=described.shown_pairs,
+        reading=told.reading,
+        recognized=told.recognized,
+        shown_pairs=told.shown_pairs,
     )
 
 

@@ -5,11 +5,15 @@ Killed writers are in tests/reliability.
 
 import gzip
 import hashlib
+import json
 import os
+import re
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spor_tasks.core import codec, digests, files, folders
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
@@ -34,6 +38,26 @@ def test_samples_are_written_in_the_published_bytes_and_half_a_surrogate_pair_as
     ((_, row),) = files.parse_rows([line], "memory")
     assert row["output"] == "\ud83d Å"
     assert files.encode_row(row) == line
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters()), inner),
+)
+
+
+@given(JSON, st.booleans(), st.binary(max_size=3))
+def test_json_is_decoded_as_the_standard_library_does(value, is_ascii, end):
+    """NaN and halves of surrogate pairs are among the values, and some contents are no JSON."""
+    text = json.dumps(value, ensure_ascii=is_ascii)
+    for content in (text, text.encode(errors="surrogatepass") + end):
+        try:
+            expected = repr(json.loads(content))
+        except ValueError as error:
+            with pytest.raises(ValueError, match=re.escape(str(error))):
+                files.decode(content)
+        else:
+            assert repr(files.decode(content)) == expected
 
 
 LINES = b'{"a": 1}\n{"b": 2}\n'

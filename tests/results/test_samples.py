@@ -65,6 +65,16 @@ def test_a_challenge_and_its_outputs_are_in_the_record(tmp_path):
     assert ordered.scores == {"cwio": (2, 1.0), "cwio_3": None, "cwio_located_share": 0.0}
 
 
+def test_a_known_document_is_read_once_and_another_one_of_its_id_is_not_taken_for_it(tmp_path):
+    row = sample_row(PLAIN, ["x"], PARENT)
+    other = changed(row, ("doc", "references"), ["Greyport is old."])
+    file = logged(tmp_path, row, sample_row(PLAIN, ["y"], PARENT), other)
+    (first, same, last), alone = file.records({}), [*file.records()]
+    assert [first, same, last] == alone
+    assert same.sample is first.sample
+    assert (same.outputs, last.sample.references) == (("y",), ("Greyport is old.",))
+
+
 def test_a_line_cut_short_is_named_after_all_that_comes_before_it(tmp_path):
     row = sample_row(PLAIN, ["x"], PARENT)
     file = logged(tmp_path, row, row)
