@@ -19,12 +19,19 @@ _EPSILON = 1e-6
 
 
 def optimizer(
-    weights: Mapping[str, torch.nn.Parameter], settings: OptimizationConfig
+    weights: Mapping[str, torch.nn.Parameter],
+    settings: OptimizationConfig,
+    *,
+    foreach: bool | None = None,
 ) -> torch.optim.Optimizer:
-    """Return the optimizer of the weights, by their names."""
+    """Return the optimizer of the weights, by their names.
+
+    ``foreach`` lets torch's update all weights by the same few operators, which need memory for one
+    more copy of them; None leaves the choice to torch. The updates are equal.
+    """
     rate, decay = settings.learning_rate, settings.weight_decay
     if settings.optimizer == "torch" and not decay:
-        return torch.optim.Adam(weights.values(), lr=rate)
+        return torch.optim.Adam(weights.values(), lr=rate, foreach=foreach)
     decaying, exempt = list[torch.nn.Parameter](), list[torch.nn.Parameter]()
     for name, weight in weights.items():
         is_norm = weight.ndim < 2
@@ -33,7 +40,7 @@ def optimizer(
     parts = ((decaying, decay), (exempt, 0.0))
     groups = [{"params": some, "weight_decay": own} for some, own in parts if some]
     if settings.optimizer == "torch":
-        return torch.optim.AdamW(groups, lr=rate)
+        return torch.optim.AdamW(groups, lr=rate, foreach=foreach)
     return TransformersAdamW(groups, {"lr": rate, "weight_decay": 0.0})
 
 

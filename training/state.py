@@ -60,6 +60,8 @@ class Training:
     """The processes that share a step."""
     weights: dict[str, torch.nn.Parameter] = field(init=False)
     """The trained weights, by name."""
+    factors: dict[str, torch.nn.Parameter] = field(init=False)
+    """An adapter's weights of linear modules, by name, each of which autocast would cast apart."""
     optimizer: torch.optim.Optimizer = field(init=False)
     graphs: Graphs | None = field(init=False)
     """None without the setting or a GPU."""
@@ -76,7 +78,10 @@ class Training:
     def __post_init__(self) -> None:
         named = self.model.named_parameters()
         self.weights = {name: weight for name, weight in named if weight.requires_grad}
-        self.optimizer = optimizer(self.weights, self.settings)
+        adapts = isinstance(self.model, peft.PeftModel)
+        linear = {id(m.weight) for m in self.model.modules() if isinstance(m, torch.nn.Linear)}
+        self.factors = {n: w for n, w in self.weights.items() if adapts and id(w) in linear}
+        self.optimizer = optimizer(self.weights, self.settings, foreach=adapts or None)
         on_gpu = self.team.device.type == "cuda"
         self.graphs = Graphs() if self.settings.cuda_graphs and on_gpu else None
 

@@ -2,13 +2,14 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
 import torch
+from torch.func import functional_call
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.sample import AttributeValue, Sample
@@ -98,17 +99,47 @@ def backpropagate(
 
     Return the sum that this is the gradient of.
     """
-    model, precision = run.model, run.settings.mixed_precision
+    precision, device = run.settings.mixed_precision, run.model.device
     dtype = None if precision is None else getattr(torch, precision)
+    computed = _Loss(run.model, loss_of)
 
     def add_gradient(batch: Batch, divisor: int | torch.Tensor) -> torch.Tensor:
-        with torch.autocast(model.device.type, dtype, enabled=dtype is not None):
-            loss = loss_of(model, batch) / divisor * weight
+        short = {} if dtype is None else in_one_cast(run.factors, dtype)
+        in_loss = {f"model.{name}": factor for name, factor in short.items()}
+        with torch.autocast(device.type, dtype, enabled=dtype is not None):
+            loss = functional_call(computed, in_loss, (batch,), tie_weights=False)
+            loss = loss / divisor * weight
         loss.backward()
         return loss.detach()
 
-    total = torch.zeros((), device=model.device)
+    total = torch.zeros((), device=device)
     add = partial(run.graphs.add_gradient, add_gradient) if run.graphs else add_gradient
     for batch, divisor in zip(batches, divisors, strict=True):
         total += add(batch, divisor)
     return total
+
+
+class _Loss(torch.nn.Module):  # type: ignore[misc]
+    """A loss as a module, so that other weights can stand in for those of its model."""
+
+    def __init__(self, model: Model, loss_of: Callable[[Model, Batch], torch.Tensor]) -> None:
+        super().__init__()
+        self.model, self.loss_of = model, loss_of
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        return self.loss_of(self.model, batch)
+
+
+def in_one_cast(
+    weights: Mapping[str, torch.nn.Parameter], dtype: torch.dtype
+) -> dict[str, torch.Tensor]:
+    """Return the weights in another type, as autocast does, but all of them by one operator.
+
+    Their gradients come back by one too.
+    """
+    if not weights:
+        return {}
+    flat = torch.cat([weight.flatten() for weight in weights.values()]).to(dtype)
+    parts = flat.split([weight.numel() for weight in weights.values()])
+    pairs = zip(weights.items(), parts, strict=True)
+    return {name: part.view_as(weight) for (name, weight), part in pairs}
