@@ -16,6 +16,7 @@ from spor_tasks import __version__
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
+from spor_tasks.metrics.ter import Ter
 from spor_tasks.metrics.totals import RATIO, Numbers, Sums, no_verdict
 
 _Row: TypeAlias = tuple[float, ...]
@@ -137,6 +138,6 @@ CHRF_PLUS_PLUS = Sacre(
 )
 TER = Sacre(
     ScoreInfo("ter", "TER", high=math.inf, higher_is_better=False, totals=RATIO),
-    sacrebleu.TER(),
+    Ter(),
     arranged=lambda counts: (100.0 * counts[0], counts[1]),  # edits, and words of a reference
 )
