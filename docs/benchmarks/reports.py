@@ -36,7 +36,10 @@ def write_run(folder: Path, number: int) -> None:
         for index, value in enumerate(values):
             before, after = (" ".join(rng.choices(WORDS, k=11)) for _ in range(2))
             output = f"{before} Cold Sound {after}."
-            file.write(json.dumps(sample_row(town(index), [output], {"parent": value})) + "\n")
+            file.write(
+                json.dumps(sample_row(town(index, f"Town {index}"), [output], {"parent": value}))
+                + "\n"
+            )
 
 
 def parse(folder: Path) -> None:

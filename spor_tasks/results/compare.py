@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spor_tasks.metrics.tally import Column
 from spor_tasks.results import stats
 from spor_tasks.results.again import training
 from spor_tasks.results.facts import Declared, ScoreFacts
-from spor_tasks.results.logged import AllLogged, resampled, same_samples
+from spor_tasks.results.logged import AllLogged, Logged, resampled, same_samples
 from spor_tasks.results.rows import Cell, Comparison, Differs, Size
-from spor_tasks.results.runs import Problem, Run, RunKey
+from spor_tasks.results.runs import Problem, Run
 from spor_tasks.results.stats import Estimate, Interval, detectable, freedom_of
 from spor_tasks.results.systems import (
     Agreed,
@@ -126,81 +127,123 @@ def compare(
     :func:`~spor_tasks.results.stats.randomization_p_values`. The pairs ``of_board`` are tested as
     many, and only where a difference could have a mark.
     """
+    tests: dict[Hashable, Logged] = {}
+    sides: dict[tuple[int, str], _Side] = {}
+    for first, second, metric in pairs:
+        for system in (first, second):
+            if (key := (id(system), metric)) not in sides:
+                sides[key] = _Side.of(system, metric, logged, tests)
 
     @cache
-    def value(run: RunKey, metric: str, mask: bytes) -> float:
-        column = logged[run].columns[metric]
-        sums = column.statistics[np.frombuffer(mask, np.bool_)].sum(axis=0)
-        return float(column.totals.score(sums))
+    def clusters_of(samples: Logged, mask: bytes) -> int:
+        scored = samples.clusters[np.frombuffer(mask, np.bool_)]
+        return int(np.count_nonzero(np.bincount(scored)))
 
     found: list[Compared] = []
-    masks: list[bytes] = []
-    groups: dict[tuple[Hashable, str, bytes], list[int]] = defaultdict(list)
-    for number, pair in enumerate(pairs):
-        scored, reason = _testable(pair, logged, of_board=of_board)
+    groups: dict[tuple[Logged, Hashable], dict[int, _Tested]] = defaultdict(dict)
+    for number, (first, second, metric) in enumerate(pairs):
+        one, other = sides[id(first), metric], sides[id(second), metric]
+        same = one.samples if one.samples is other.samples else None
+        mask = stats.both(one.mask, other.mask) if same else b""
+        reason = _why_not(one, other, clusters_of(same, mask) if same else None, of_board=of_board)
         found.append(Compared(reason=reason))
-        masks.append(scored)
-        if reason is None:
-            is_single = len(pair.first) == len(pair.second) == 1
-            how = ("", b"") if is_single else (pair.metric, scored)
-            groups[logged[pair.first[0].id].ids, *how].append(number)
-    for (_, metric, mask), numbers in groups.items():  # those of single runs are of any score
-        same = [pairs[number] for number in numbers]
-        clusters = logged[same[0].first[0].id].clusters
-        if mask:
-            some = np.frombuffer(mask, np.bool_)
-            systems = {id(system): system for pair in same for system in pair[:2]}
-            places = {key: place for place, key in enumerate(systems)}
-            values, variances = stats.differences(
-                [
-                    [logged[run.id].columns[metric].take(some) for run in system]
-                    for system in systems.values()
-                ],
-                np.unique(clusters[some], return_inverse=True)[1],
-                np.array([[places[id(system)] for system in pair[:2]] for pair in same]),
-                many=of_board,
-            )
-            tests = zip(values, variances.p(values, many=of_board), strict=True)
-        else:
-            columns = [
-                (logged[one.id].columns[score], logged[other.id].columns[score])
-                for (one,), (other,), score in same
-            ]
-            p_values = stats.randomization_p_values(columns, clusters)
-            differences = [
-                value(one.id, score, masks[number]) - value(other.id, score, masks[number])
-                for number, ((one,), (other,), score) in zip(numbers, same, strict=True)
-            ]
-            tests = zip(differences, p_values, strict=True)
-        for number, (less, p) in zip(numbers, tests, strict=True):
+        if same and not reason:
+            is_single = len(first) == len(second) == 1  # these are tested together, of any score
+            groups[same, is_single or (metric, mask)][number] = one, other, mask
+    for (samples, _), group in groups.items():
+        tested = _tests([*group.values()], samples.clusters, of_board=of_board)
+        for number, (less, p) in zip(group, tested, strict=True):
             is_known = not math.isnan(p)
             found[number] = Compared(less, float(p)) if is_known else Compared(reason=NO_VERDICT)
     return found
 
 
-def _testable(pair: SystemPair, logged: AllLogged, *, of_board: bool) -> tuple[bytes, str | None]:
-    """Return which samples have a verdict in every run, and why a pair cannot be tested, if so."""
-    totals, runs = pair.first[0].spec.totals(pair.metric), [*pair.first, *pair.second]
-    if not (totals.is_logged and totals.resampled):
-        return b"", NOT_RESAMPLED
-    if not (samples := same_samples(logged, runs, pair.metric)):
-        return b"", "the samples of both are needed, and must be the same"
-    scored = np.all([each.columns[pair.metric].scored for each in samples], axis=0)
-    count = np.count_nonzero(np.bincount(samples[0].clusters[scored]))
+class _Side(NamedTuple):
+    """A score of a system, as it is tested against those of others."""
+
+    samples: Logged | None
+    """Those of the first system on the same samples; None where some are missing, or differ."""
+    columns: list[Column]
+    """The values of each run."""
+    mask: bytes
+    """Which samples have a verdict in every run."""
+    is_resampled: bool
+    repeats: bool
+    is_of_one_seed: bool
+
+    @classmethod
+    def of(
+        cls, system: System, metric: str, logged: AllLogged, tests: dict[Hashable, Logged]
+    ) -> "_Side":
+        totals = system[0].spec.totals(metric)
+        own = same_samples(logged, system, metric) or []
+        columns = [each.columns[metric] for each in own]
+        return cls(
+            samples=tests.setdefault(own[0].ids, own[0]) if own else None,
+            columns=columns,
+            mask=np.all([column.scored for column in columns], axis=0).tobytes(),
+            is_resampled=totals.is_logged and totals.resampled,
+            repeats=repeats_a_checkpoint(system),
+            is_of_one_seed=is_of_one_seed(system),
+        )
+
+
+_Tested = tuple[_Side, _Side, bytes]
+"""Two systems on the same samples, and which of these have a verdict in every run."""
+
+
+def _why_not(one: _Side, other: _Side, clusters: int | None, *, of_board: bool) -> str | None:
+    """Return why two systems cannot be tested on so many clusters; None says that they can.
+
+    Without a number of clusters, they have other samples.
+    """
+    runs = len(one.columns) + len(other.columns)
     # All exchanges of a single cluster of single runs are counted, and tell nothing: p is 1.
-    fewest = FEWEST_CLUSTERS if of_board else min(2, len(runs) - 1)
-    reason = None
-    if not count:
-        reason = NO_VERDICT
-    elif repeats_a_checkpoint(pair.first) or repeats_a_checkpoint(pair.second):
-        reason = REPEATED
-    elif len(runs) > 2 and (is_of_one_seed(pair.first) or is_of_one_seed(pair.second)):
-        reason = "a system with one training seed cannot be compared with one of several runs"
-    elif count < fewest and count == 1:
-        reason = "all samples are about the same, which says nothing about others"
-    elif count < fewest:
-        reason = FEW_CLUSTERS
-    return scored.tobytes(), reason
+    fewest = FEWEST_CLUSTERS if of_board else min(2, runs - 1)
+    few = FEW_CLUSTERS
+    if clusters == 1:
+        few = "all samples are about the same, which says nothing about others"
+    reasons = {
+        NOT_RESAMPLED: not one.is_resampled,
+        "the samples of both are needed, and must be the same": clusters is None,
+        NO_VERDICT: clusters == 0,
+        REPEATED: one.repeats or other.repeats,
+        "a system with one training seed cannot be compared with one of several runs": (
+            runs > 2 and (one.is_of_one_seed or other.is_of_one_seed)
+        ),
+        few: (clusters or 0) < fewest,
+    }
+    return next((reason for reason, is_so in reasons.items() if is_so), None)
+
+
+def _tests(
+    pairs: Sequence[_Tested], clusters: stats.Clusters, *, of_board: bool
+) -> Iterable[tuple[float, float]]:
+    """Return difference and p of pairs of single runs, or of pairs with one score and mask."""
+    first, second, mask = pairs[0]
+    if len(first.columns) == len(second.columns) == 1:
+
+        @cache
+        def value(column: Column, mask: bytes) -> float:
+            sums = column.statistics[np.frombuffer(mask, np.bool_)].sum(axis=0)
+            return float(column.totals.score(sums))
+
+        columns = [(one.columns[0], other.columns[0]) for one, other, _ in pairs]
+        differences = [
+            value(one, mask) - value(other, mask)
+            for (one, other), (*_, mask) in zip(columns, pairs, strict=True)
+        ]
+        return zip(differences, stats.randomization_p_values(columns, clusters), strict=True)
+    some = np.frombuffer(mask, np.bool_)
+    systems = {id(side): side for pair in pairs for side in pair[:2]}
+    places = {key: place for place, key in enumerate(systems)}
+    values, variances = stats.differences(
+        [[column.take(some) for column in side.columns] for side in systems.values()],
+        np.unique(clusters[some], return_inverse=True)[1],
+        np.array([[places[id(side)] for side in pair[:2]] for pair in pairs]),
+        many=of_board,
+    )
+    return zip(values, variances.p(values, many=of_board), strict=True)
 
 
 def is_of_one_seed(system: System) -> bool:

@@ -20,7 +20,7 @@ _KNOWN_BYTES = 32_000_000  # of a file whose documents are held for other runs
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Logged:
     """The values of one run's samples by score, sorted by the samples' ids."""
 

@@ -249,6 +249,13 @@ def common(columns: Sequence[Column], clusters: Clusters) -> tuple[list[Column],
     )
 
 
+def both(one: bytes, other: bytes) -> bytes:
+    """Return the mask of the samples that both of two masks have."""
+    if one == other:
+        return one
+    return np.logical_and(*(np.frombuffer(mask, np.bool_) for mask in (one, other))).tobytes()
+
+
 def _by_cluster(statistics: Numbers, clusters: Clusters, count: int) -> Numbers:
     """Return the totals of each cluster, of shape (clusters, k)."""
     columns = np.nan_to_num(statistics).T
@@ -508,14 +515,15 @@ def _effects(
     rows = [np.full(count, np.nan)]
     first, second = np.zeros((2, len(pairs)), np.int64)  # no verdict, unless there is one
     groups: dict[tuple[int, bytes], list[int]] = defaultdict(list)
-    scored = {id(column): column.scored for pair in pairs for column in pair}
+    all_columns = {id(column): column for pair in pairs for column in pair}
+    masks = {key: column.scored.tobytes() for key, column in all_columns.items()}
     for number, (one, other) in enumerate(pairs):
-        both = scored[id(one)] & scored[id(other)]
-        if both.any() and one.totals.resampled:
-            groups[id(one.totals), both.tobytes()].append(number)
+        groups[id(one.totals), both(masks[id(one)], masks[id(other)])].append(number)
     for (_, mask), numbers in groups.items():
         some = np.frombuffer(mask, np.bool_)
         of_pairs = [pairs[number] for number in numbers]
+        if not (some.any() and of_pairs[0][0].totals.resampled):
+            continue
         columns = {id(column): column for pair in of_pairs for column in pair}
         places = {key: place for place, key in enumerate(columns)}
         sums = [
