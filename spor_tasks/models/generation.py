@@ -13,6 +13,7 @@ section 5), no ``[ENT]`` follows another one, and after ``[SEP]`` neither of the
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -22,11 +23,9 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     GenerationConfig,
     LogitsProcessor,
-    LogitsProcessorList,
     PreTrainedTokenizerBase,
     StoppingCriteria,
     TemperatureLogitsWarper,
-    TopKLogitsWarper,
     TopPLogitsWarper,
 )
 
@@ -70,6 +69,32 @@ def without_own_settings(model: torch.nn.Module) -> Iterator[None]:
 # --- Where a text ends ----------------------------------------------------------------------------
 
 
+class LastTokens:
+    """Which tokens may be the last of a text that ends in one of some letters.
+
+    Each token is decoded once, when a row first ends in it. A token of half a letter may be any.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, letters: AbstractSet[str]) -> None:
+        self._tokenizer, self._letters = tokenizer, letters
+        # At the start of a text decoders take blanks away, and cleaning changes what stands before.
+        self._any = tokenizer.clean_up_tokenization_spaces or not letters.isdisjoint({" ", ""})
+        self._known = torch.empty(0, dtype=torch.int8)  # 1 or 0 for each token, -1 before it is met
+
+    def among(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Return the places of those that may be, among a row of tokens."""
+        if self._any:
+            return torch.arange(len(tokens), device=tokens.device)
+        if len(self._known) <= (most := int(tokens.max())):
+            more = torch.full((most + 1 - len(self._known),), -1, dtype=torch.int8)
+            self._known = torch.cat([self._known.to(tokens.device), more.to(tokens.device)])
+        for token in tokens[self._known[tokens] < 0].unique().tolist():
+            text = self._tokenizer.decode([token])
+            may_end = not text or "\ufffd" in text or not self._letters.isdisjoint(text)
+            self._known[token] = int(may_end)
+        return self._known[tokens].nonzero().flatten()
+
+
 @dataclass
 class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-eval
     """Ends a row, a sample's or a beam's, as soon as its own text is complete."""
@@ -77,11 +102,16 @@ class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-e
     tokenizer: PreTrainedTokenizerBase
     is_ended: Callable[[str], bool]
     prompt_length: int
+    last: LastTokens
+    """The tokens with which a text may become complete."""
 
     def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:  # noqa: ARG002 - part of the calling convention
         """Return a verdict for each row of ``input_ids``, which begins with the prompt's tokens."""
-        texts = self.tokenizer.batch_decode(input_ids[:, self.prompt_length :])
-        return torch.tensor(list(map(self.is_ended, texts)), device=input_ids.device)
+        ended = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
+        rows = self.last.among(input_ids[:, -1])
+        texts = self.tokenizer.batch_decode(input_ids[rows, self.prompt_length :])
+        ended[rows] = ended.new_tensor([*map(self.is_ended, texts)])
+        return ended
 
 
 @dataclass
@@ -172,21 +202,39 @@ class SeededSampling(LogitsProcessor):  # type: ignore[misc]
     top_p: float = 1.0
     """Of these, the likeliest are drawn that have this probability together."""
 
-    def __post_init__(self) -> None:
-        warpers = [TemperatureLogitsWarper(self.temperature)] if self.temperature != 1 else []
-        warpers += [TopKLogitsWarper(self.top_k)] if self.top_k > 0 else []
-        warpers += [TopPLogitsWarper(self.top_p)] if self.top_p < 1 else []
-        self._warpers = LogitsProcessorList(warpers)
-
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return the logits of what may be drawn, each with its noise."""
-        warped = self._warpers(input_ids, scores).double()
+        """Return scores that are finite only for the token that each row draws."""
+        if self.temperature != 1:
+            scores = TemperatureLogitsWarper(self.temperature)(input_ids, scores)
+        likely, tokens = scores, torch.arange(scores.shape[1], device=scores.device)[None]
+        if self.top_k > 0:  # noise for all tokens would take ten times as long
+            likely, tokens = _likeliest(scores, self.top_k)
+        if self.top_p < 1:
+            likely = TopPLogitsWarper(self.top_p)(input_ids, likely)
         seeds = torch.tensor(self.seeds, device=scores.device)[:, None]
-        tokens = torch.arange(scores.shape[-1], device=scores.device)
         step = input_ids.shape[1] - self.prompt_length
         bits = _mixed(_mixed(_mixed(seeds) + step) + tokens)
         uniform = (_shifted(bits, 11).double() + 0.5) / (1 << 53)
-        return warped - torch.log(-torch.log(uniform))
+        places = (likely.double() - torch.log(-torch.log(uniform))).argmax(1, keepdim=True)
+        drawn = tokens.expand_as(likely).gather(1, places)
+        return torch.full_like(scores, -torch.inf).scatter_(1, drawn, 0.0)
+
+
+def _likeliest(scores: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the largest scores of each row, and their tokens.
+
+    As in transformers these are more than ``count`` where several equal the last of them.
+    """
+    if count > scores.shape[1]:
+        total = scores.shape[1]
+        _warn(f"top_k={count} is above the vocabulary of {total} tokens, all of which count")
+    size = count = min(count, scores.shape[1])
+    while True:
+        size = min(2 * size, scores.shape[1])
+        values, tokens = scores.topk(size)
+        least, last = values[:, count - 1, None], values[:, -1:]
+        if size == scores.shape[1] or ((last < least) | (last == -torch.inf)).all():
+            return values.masked_fill(values < least, -torch.inf), tokens
 
 
 # The constants of SplitMix64, as signed numbers.

@@ -28,6 +28,7 @@ from spor_tasks.models.apart import ReadsApart
 from spor_tasks.models.backends import KEEPS_END, Decoding
 from spor_tasks.models.coded import CodedModel, load
 from spor_tasks.models.generation import (
+    LastTokens,
     Seeded,
     SeededSampling,
     StopAtLength,
@@ -78,6 +79,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     ) -> None:
         reduced = {"quantization_config": reduction.settings(quantization)} if quantization else {}
         self._reduced = reduced
+        self._last_tokens: dict[frozenset[str], LastTokens] = {}
         trust = trust_remote_code is True  # with None, transformers asks on the terminal
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
@@ -284,11 +286,13 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         prompt_length = context.shape[1] if sees_prompt else 0
         criteria, processors = [], []
         if stops or names:
+            last = frozenset([stop[-1:] for stop in stops] + (["\n"] if names else []))
             criteria.append(
                 StopAtText(
                     self.tokenizer,
                     lambda text: any(stop in text for stop in stops) or is_complete(names, text),
-                    prompt_length,
+                    prompt_length + (self.backend == "seq2seq"),  # a decoder's start token
+                    self._last_tokens.setdefault(last, LastTokens(self.tokenizer, last)),
                 )
             )
         if generation_kwargs.pop("coarse_to_fine", False):

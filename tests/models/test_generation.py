@@ -14,10 +14,25 @@ from transformers import GenerationConfig
 
 from spor_tasks.harness import host
 from spor_tasks.models import generation
-from spor_tasks.models.generation import Seeded, SeededSampling, TemplateFirst, template_first
+from spor_tasks.models.generation import (
+    LastTokens,
+    Seeded,
+    SeededSampling,
+    StopAtText,
+    TemplateFirst,
+    template_first,
+)
 from spor_tasks.models.hf import SporHF
 from spor_tasks.text import gpt2
-from spor_tasks.text.filters import END, SEPARATOR, logicnlg_published, without_short
+from spor_tasks.text.filters import (
+    DEFAULT,
+    END,
+    SEPARATOR,
+    is_complete,
+    logicnlg_published,
+    without_short,
+)
+from tests.oracles import generation as oracle
 from tests.support import tiny_gpt2
 from tests.support.tiny_bases import make_tokenizer
 
@@ -101,6 +116,36 @@ def test_a_tokenizer_without_such_tokens_is_warned_of(caplog):
     assert len(caplog.records) == 1
 
 
+# --- Where a text ends ----------------------------------------------------------------------------
+
+
+PIECES = make_tokenizer(
+    "llama", merges=[("a", "b"), ("a", "Ċ"), ("Ã", "©"), ("Ġ", "b"), ("Ċ", "Ċ"), ("©", "!")]
+)
+LETTERS = PIECES.convert_tokens_to_ids(["</s>", "a", "b", "Ċ", "Ã", "©", "!", "Ġ"])
+TOKENS = st.sampled_from([*LETTERS, *range(len(PIECES) - 6, len(PIECES))])
+STOPS = ["b", "a\n", "é", "é!", "a b", "b ", "\n", "s>", ""]
+
+
+@given(
+    st.lists(st.lists(TOKENS, min_size=9, max_size=9), min_size=1, max_size=4),
+    st.lists(st.sampled_from(STOPS), max_size=2),
+    st.booleans(),
+)
+def test_each_row_ends_with_the_token_that_completes_its_text(rows, stops, by_filters):
+    def is_ended(text):
+        complete = by_filters and is_complete(DEFAULT, text)
+        return complete or any(stop in text for stop in stops)
+
+    last = LastTokens(PIECES, {stop[-1:] for stop in stops} | ({"\n"} if by_filters else set()))
+    stop, ids = StopAtText(PIECES, is_ended, 1, last), torch.tensor(rows)
+    found = expected = torch.zeros(len(rows), dtype=torch.bool)
+    for length in range(2, ids.shape[1] + 1):
+        found = found | stop(ids[:, :length], None)
+        expected = expected | oracle.ended(PIECES, ids[:, 1:length], is_ended)
+        assert found.tolist() == expected.tolist()
+
+
 # --- How tokens are drawn -------------------------------------------------------------------------
 
 PROBABILITIES = torch.tensor([0.4, 0.25, 0.2, 0.1, 0.05])
@@ -153,6 +198,32 @@ def test_settings_are_those_of_transformers(how, expected):
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=6), st.integers(0, 50))
 def test_a_row_does_not_depend_on_the_others(seeds, step):
     assert draw(seeds, step) == [token for seed in seeds for token in draw([seed], step)]
+
+
+@given(
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=4),
+    st.integers(0, 30),
+    st.fixed_dictionaries(
+        {"top_k": st.sampled_from([0, 1, 2, 7, 40, 60, 1_000])},
+        optional={"temperature": st.just(0.7)},
+    ),
+    st.integers(1, 40),
+)
+def test_noise_for_likely_tokens_alone_draws_the_same(seeds, step, how, different):
+    """Also where many tokens are as likely as the last that counts, or cannot follow at all."""
+    generator = torch.Generator().manual_seed(step)
+    rows = torch.randint(0, different, (len(seeds), 60), generator=generator).float()
+    rows[:, 40:] = -torch.inf
+    found = SeededSampling(seeds, 3, **how)(torch.zeros(len(seeds), 3 + step), rows)
+    assert found.argmax(1).tolist() == oracle.drawn(seeds, step, rows, **how).tolist()
+    assert found.isfinite().sum(1).tolist() == [1] * len(seeds)
+
+
+def test_top_k_above_the_vocabulary_is_told_once(caplog):
+    few, all_tokens = draw([*range(40)], top_k=6), draw([*range(40)])
+    assert few == all_tokens == draw([*range(40)], top_k=6)
+    (told,) = caplog.messages
+    assert told == "top_k=6 is above the vocabulary of 5 tokens, all of which count"
 
 
 def sampled(model, seed=1):

@@ -105,6 +105,15 @@ def test_it_is_plain_generate(kind, decoding, checkpoint, lora):
     assert generate(batched, stop) == [text.split(stop)[0] for text in stopped]
 
 
+@pytest.mark.parametrize(("kind", "stop"), [("t5", "a"), ("bart", "s")])
+def test_no_text_ends_by_the_name_of_the_start_token(kind, stop, checkpoint):
+    """That of T5 is `<pad>`, and `</s>` that of BART."""
+    texts, _ = plain(checkpoint(kind), "greedy")
+    asked = requests(PROMPTS, **GREEDY, max_gen_toks=NEW_TOKENS, until=[stop, "\n"])
+    found = written(load(checkpoint(kind), batch_size=8), asked)
+    assert found == [text.split(stop)[0].split("\n")[0] for text in texts]
+
+
 @pytest.mark.parametrize("kind", ["gpt2", "bart"])
 def test_the_head_gets_states_of_its_own(kind, checkpoint):
     """Otherwise torch copies the vocabulary's weights for each prompt, in bfloat16 on a CPU."""
