@@ -140,7 +140,7 @@ def test_only_models_import_torch():
     }
     files = ("checkpoints", "encoders", "judges")
     metrics = {f"spor_tasks.metrics.judges.{name}" for name in files}
-    of_torch = ("coded", "continued", "hf", "quantization", "generation", "whole")
+    of_torch = ("coded", "continued", "hf", "merging", "quantization", "generation", "whole")
     models = {f"spor_tasks.models.{name}" for name in of_torch}
     assert users == metrics | models | {"spor_tasks.harness.tokens"}
 

@@ -20,9 +20,10 @@ from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
 
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.judges.checkpoints import device_of
-from spor_tasks.models import checkpoints, whole
+from spor_tasks.models import checkpoints, merging, whole
 from spor_tasks.models import quantization as reduction
 from spor_tasks.models.apart import ReadsApart
 from spor_tasks.models.backends import KEEPS_END, Decoding
@@ -47,22 +48,21 @@ _FILTERS, _CUT, _SEED, _WHOLE = "spor_filters", "cut_before", "sampling_seed", "
 _ANY_DEVICE = "cuda:0"  # lm-eval's default, by which it takes the CPU where there is no GPU
 _DRAWING = ("temperature", "top_k", "top_p")
 
-# What logits may change by in a batch, in their own standard deviations. SmolLM2 has 0.025 in
-# bfloat16, tiny models of 94 families up to 0.01; RWKV, MiniMax and trained prompts from 0.28.
-_ROUNDING = 0.1
-
 
 class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     """lm-eval's Hugging Face model, generating as ``transformers`` itself.
 
-    ``quantization`` ``nf4`` loads the base in four bits, as QLoRA's training does. A checkpoint's
-    own code is run only if ``trust_remote_code`` is true.
+    ``quantization`` ``nf4`` loads the base in four bits, as QLoRA's training does. ``merge`` adds
+    the adapter's changes to the base's own weights. A checkpoint's own code is run only if
+    ``trust_remote_code`` is true.
 
     Raises:
         ConfigError: the quantization is unknown, or its package is missing; or the model cannot be
-            loaded, or lacks weights.
+            loaded, lacks weights, or has no adapter that can be merged as asked.
     """
 
+    merges: bool
+    """Whether the adapter is part of the base's own weights."""
     _model: Any
     _prompts_cut: dict[str, int]
     _reads_alone = False
@@ -74,6 +74,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         *args: object,
         device: str | None = None,
         quantization: str | None = None,
+        merge: bool | None = False,
         trust_remote_code: bool | None = False,
         **kwargs: object,
     ) -> None:
@@ -81,6 +82,12 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         self._reduced = reduced
         self._last_tokens: dict[frozenset[str], LastTokens] = {}
         trust = trust_remote_code is True  # with None, transformers asks on the terminal
+        self.merges = merge is True
+        if merge not in (True, False, None):
+            raise ConfigError(f"merge={merge} is unknown", remedy="Use true or false.")
+        if merge and not (isinstance(pretrained, str) and kwargs.get("peft")):
+            remedy = "Name one with peft=, or leave merge= away."
+            raise ConfigError("there is no adapter that merge=true could merge", remedy=remedy)
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
             if device not in {None, _ANY_DEVICE}:
@@ -96,6 +103,9 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
     def _create_model(self, pretrained: str, **kwargs: Any) -> None:
         adapter, revision = kwargs.pop("peft", None), kwargs.get("revision")
         coded = checkpoints.coded_folder(adapter, revision)
+        if self.merges:
+            kind = "four bits" if self._reduced else reduction.kind_of(self.config)
+            merging.check(adapter, revision, coded=coded is not None, quantization=kind)
         is_reported = not any(map(kwargs.get, checkpoints.OTHER_LOADERS))
         report = {"output_loading_info": True} if is_reported else {}
         super()._create_model(pretrained, **{**kwargs, **self._reduced, **report})
@@ -111,6 +121,8 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         if adapter:
             whole.grow(self._model, len(self.tokenizer))
             self._model = whole.load_adapter(self._model, adapter, revision)
+        if self.merges:
+            self._model = merging.merge(self._model, adapter)
         if head := self._model.get_output_embeddings():
             # transformers slices the last states of the prompts. On a CPU torch then copies the
             # vocabulary's weights for each prompt of a batch, which takes longer than all the rest.
@@ -155,17 +167,19 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return outputs
 
     def get_model_info(self) -> dict[str, object]:
-        """Return lm-eval's facts for the result file, and four more.
+        """Return lm-eval's facts for the result file, and five more.
 
         ``prompts_cut``: how many prompts of each evaluated task were cut. ``reads_alone``: whether
         each prompt was read alone, since a batch would change texts. ``quantization``: that of the
-        weights. ``threads``: the number of CPU threads; None on a GPU.
+        weights. ``adapter_merged``: whether the adapter was merged into them. ``threads``: the
+        number of CPU threads; None on a GPU.
         """
         return {
             **super().get_model_info(),
             "prompts_cut": self._prompts_cut,
             "reads_alone": self._reads_alone,
             "quantization": reduction.kind_of(self.model.config),
+            "adapter_merged": self.merges,
             "threads": torch.get_num_threads() if self.device.type == "cpu" else None,
         }
 
@@ -177,7 +191,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             return
         adapters = getattr(self.model, "peft_config", {}).values()
         inserts = self.backend == "causal" and any(map(whole.inserts_prompt, adapters))
-        if inserts or self._change_in_batch() > _ROUNDING:
+        if inserts or self._change_in_batch() > merging.ROUNDING:
             self._reads_alone = True
             _log.warning(
                 "in a batch this %s would write other texts than alone, so it reads one prompt "
@@ -327,13 +341,15 @@ def swap_adapter(model: HFLM, adapter: str | None) -> bool:
     """Replace a loaded model's adapter, with the same effect as loading the model with it.
 
     Return False, and change nothing, if the model must be loaded again: with several processes, for
-    an adapter that peft does not read or cannot take away whole, or if lm-eval resizes the
-    embeddings to the tokenizer, which it does only with an adapter; `spor-hf` only adds some.
+    an adapter that peft does not read or cannot take away whole, after one that was merged, or if
+    lm-eval resizes the embeddings to the tokenizer, which it does only with an adapter; `spor-hf`
+    only adds some.
 
     Raises:
         ConfigError: the adapter lacks weights, or does not fit the base.
     """
-    if isinstance(model.model, CodedModel) or checkpoints.coded_folder(adapter):
+    is_merged = isinstance(model, SporHF) and model.merges
+    if is_merged or isinstance(model.model, CodedModel) or checkpoints.coded_folder(adapter):
         return False
     tuned = isinstance(model.model, PeftModel)
     fixed = tuned and not whole.is_removable(model.model, model.peft, model.revision)

@@ -16,7 +16,7 @@ _OF_TASK = ("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit
 _SETS = ("aspect", "corpus", "protocol", "part")
 _BUILT_WITH = ("seed", "restarts", "hide", "sets", "lang")
 _INCLUDE = "--include_path"
-_ADAPTERS = {"peft", "lora_local_path"}
+_ADAPTERS = {"peft", "lora_local_path", "merge"}
 
 
 @cache

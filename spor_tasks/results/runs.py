@@ -170,6 +170,8 @@ class Model(msgspec.Struct):
     prompts_cut: dict[str, Count] = {}
     model_dtype: object = None
     quantization: object = msgspec.UNSET
+    adapter_merged: bool = False
+    """Whether the adapter was merged into the weights."""
     fewshot_seed: object = None
     model_revision: object = None
     model_sha: object = None
@@ -238,7 +240,7 @@ def model_name(model: Model, metadata: FileContent, adapter: Adapter | None) -> 
     name = str(arguments.get("pretrained") or arguments.get("model") or model.model)
     tuned = arguments.get("peft") or arguments.get("lora_local_path")
     if adapter is not None and adapter.arm is None:
-        return f"{name} + {tuned}"
+        return f"{name} + {tuned}{' (merged)' if model.adapter_merged else ''}"
     if adapter is not None and adapter.base_model and not tuned:  # the base was trained whole
         return adapter.base_model.path
     return name
@@ -422,6 +424,7 @@ def _run(file: Path, key: str, content: FileContent, model: Model) -> Run:
             "violations": "; ".join(adapter.violations or ["none"]),
             "base_sha256": str(adapter.base_model and adapter.base_model.sha256),
             "training_set": "the task's" if is_ours else str(adapter.arm_sha256),
+            **({"adapter_merged": "True"} if model.adapter_merged else {}),
         }
     asked = _asked(bare(key), spec, task.configs)
     date = content.get("date")

@@ -14,7 +14,8 @@ from spor_tasks.results.runs import Problem, Run
 _MOST_WORDS = 32
 _MOST_FACTS = 6  # in the name of a row; the problems name all facts in which rows differ
 _NOT_STATED = "not stated"
-_LEFT_OUT = {"method": "lora", "objective": "likelihood"}  # of recipes, where it is so
+# Of recipes and results, where it is so.
+_LEFT_OUT = {"method": "lora", "objective": "likelihood", "adapter_merged": "False"}
 _OF_OBJECTIVE = "objective_settings."
 _BETTER = {True: "more", False: "less", None: "neither"}
 

@@ -204,6 +204,14 @@ def test_an_adapter_that_changes_is_another_model(checkpoint, lora, tmp_path):
     }
 
 
+def test_an_adapter_that_is_merged_is_another_setting(checkpoint, lora):
+    beside = {"pretrained": str(checkpoint()), "peft": str(lora("llama"))}
+    before, after = run_of(beside, "spor-hf"), run_of({**beside, "merge": True}, "spor-hf")
+    assert after.name == before.name
+    assert {*after.settings} - {*before.settings} == {"merge"}
+    assert after.prefix != before.prefix
+
+
 @pytest.mark.parametrize("kind", ["hf", "spor-vllm", "hf-multimodal"])
 def test_a_model_whose_files_are_not_known_keeps_nothing(kind, caplog):
     caplog.set_level(logging.INFO)

@@ -407,6 +407,20 @@ def test_a_model_that_swapping_would_change_is_loaded_anew(checkpoint, lora, tmp
     assert found[0] == found[1]
 
 
+def test_a_merged_adapter_is_never_swapped_and_the_result_names_it(
+    checkpoint, lora, tmp_path, loads
+):
+    tuned = {"pretrained": str(checkpoint()), "peft": str(lora("llama"))}
+    shared, merged = spor_hf(), {**tuned, "merge": True}
+    order = (merged, merged, tuned)
+    found = [outputs(shared, each, tmp_path / str(number)) for number, each in enumerate(order)]
+    assert len(loads) == 3
+    assert found[0] == found[1] == found[2]
+    name = f"{tuned['pretrained']} + {tuned['peft']}"
+    names = [each.model for each in runs.collect([tmp_path]).runs]
+    assert sorted(names) == sorted([name, *[f"{name} (merged)"] * 2])
+
+
 def test_a_failure_stops_no_other(checkpoint, tmp_path, loads):
     good = [{"pretrained": str(checkpoint("llama", seed))} for seed in (0, 1)]
     missing = {"pretrained": str(tmp_path / "none")}

@@ -249,6 +249,7 @@ APART = (
     {"model_dtype": "torch.float16"},
     {"model_args": {"pretrained": "base", "load_in_4bit": True}},
     {"quantization": "nf4"},
+    {"adapter_merged": True},
     {"facts": "facts|model:a|weights:b"},
     {"limit_evenly": True, "documents": 400},
     {"settings": settings_of(data={"limit": 150})},
