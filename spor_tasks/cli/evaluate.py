@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spor_tasks.cli.following import then
-from spor_tasks.core import plain_yaml
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import read_text
 from spor_tasks.core.foreign import not_ended
@@ -246,6 +245,8 @@ def _config(options: argparse.Namespace) -> "EvaluatorConfig":
 
     listed: object = None
     if options.config:  # lm-eval has no limit for what aliases stand for
+        from spor_tasks.core import plain_yaml  # slow to import
+
         listed = plain_yaml.parse(read_text(Path(options.config)), options.config)
     in_file = listed if isinstance(listed, dict) else {}
     known = [field.name for field in fields(EvaluatorConfig)]

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import platformdirs
-from filelock import FileLock, Timeout
-
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.core.files import (
     LONGEST_NAME,
@@ -27,6 +24,8 @@ _SCHEMA = 1
 
 def user_cache() -> Path:
     """Return this package's folder in the user's cache."""
+    import platformdirs  # not needed to read a corpus in another folder
+
     return platformdirs.user_cache_path("spor", appauthor=False)
 
 
@@ -98,6 +97,8 @@ def writing_alone(path: Path, lock: Path) -> Iterator[None]:
     Raises:
         ConfigError: another process has the lock, or it cannot be written.
     """
+    from filelock import FileLock, Timeout  # slow to import
+
     held = FileLock(lock, blocking=False)
     try:
         lock.parent.mkdir(parents=True, exist_ok=True)

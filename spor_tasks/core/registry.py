@@ -156,16 +156,15 @@ def registry() -> Registry:
 
 def installed(*kinds: PartKind) -> Iterator[Entry]:
     """Yield the entries of other packages: their entry points of the groups ``spor_tasks.KIND``."""
+    found: list[Any] = []
+    try:
+        found.append(metadata.entry_points())  # reads a file of every package
+    except Exception:  # noqa: BLE001 - one damaged package hides all
+        for package in metadata.distributions():
+            try:
+                found.append(package.entry_points)
+            except Exception as error:  # noqa: BLE001 - whatever its files hold
+                _log.warning("%s", line(f"entry points of a package: {in_words(error)}"))
     for kind in kinds:
-        group = f"spor_tasks.{kind}"
-        try:
-            points = [*metadata.entry_points(group=group)]
-        except Exception:  # noqa: BLE001 - one damaged package hides all
-            points = []
-            for package in metadata.distributions():
-                try:
-                    points += package.entry_points.select(group=group)
-                except Exception as error:  # noqa: BLE001 - whatever its files hold
-                    _log.warning("%s", line(f"entry points of a package: {in_words(error)}"))
-        for point in points:
+        for point in (each for of in found for each in of.select(group=f"spor_tasks.{kind}")):
             yield Entry(kind, point.name, point.value, point.dist.name if point.dist else "unknown")

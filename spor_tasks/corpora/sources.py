@@ -12,7 +12,6 @@ import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -132,7 +131,9 @@ class Repository(_Source):
         Raises:
             CorpusError: a file cannot be fetched, is not the published one, or cannot be written.
         """
-        from tqdm import tqdm  # not needed to read a corpus
+        from concurrent.futures import ThreadPoolExecutor  # neither is needed to read a corpus
+
+        from tqdm import tqdm
 
         files = [file for file in self.files().values() if file.role != "rebuilt"]
         if copy:

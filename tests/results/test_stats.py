@@ -44,6 +44,14 @@ def test_copies_of_every_sample_tell_nothing_new():
     assert sig.over_runs([[copies[0]]], thrice) == pytest.approx(sig.over_runs([[one]], APART))
 
 
+@pytest.mark.parametrize("middle", [0.8, 0.95])
+def test_students_quantile_is_scipys(middle):
+    freedom = np.array([[*np.linspace(1, 4, 61)], [*np.geomspace(4, 1e14, 60), math.inf]])
+    theirs = stats.t.ppf((1 + middle) / 2, freedom)
+    assert sig.reach(freedom, middle) == pytest.approx(theirs, rel=1e-12)
+    assert math.isnan(sig.reach(0.0))
+
+
 def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict():
     expected = stats.bootstrap(
         (VALUES,), np.mean, n_resamples=5_000, method="percentile", rng=np.random.default_rng(5)
