@@ -18,6 +18,7 @@ SECTIONS = dict(re.findall(r"(?m)^## (.+)\n((?:(?!## ).*\n)+)", PAGE))
 # Each section in a process of its own, which begins with what all of them import.
 START = """
 import json, os, runpy, site, subprocess, sys
+import torch  # which most sections need
 from pathlib import Path
 from lm_eval.tasks import TaskManager
 from spor_tasks.cli import main
