@@ -46,6 +46,7 @@ def test_name(test: str, p: float | None) -> str:
     return _BOUNDED if is_bound else test
 
 
+_OF_PARTS = ("n", "limit_evenly")  # settings that say which documents a system has
 _DIGITS = 2
 _MORE_DIGITS = 4  # of scores from 0 to 1, as lm-eval prints them
 
@@ -400,6 +401,22 @@ def _notices(
         yield name, f"{others:,} documents are left out, which not every system has"
     if result.n is not None and result.size is not None and result.n < result.size:
         yield name, f"a trial on {result.n:,} of {result.size:,} documents"
+    first = pairs.samples[0]
+    same = (first.answers[id_].prompts_sha == samples.answers[id_].prompts_sha for id_ in pairs.ids)
+    if differ := len(pairs.ids) - sum(same):
+        count = f"{differ:,} of {len(pairs.ids):,} documents"
+        yield name, f"has other prompts than the first system on {count}"
+    arm, of_first = (each or "none" for each in (result.arm, first.result.arm))
+    if arm != of_first:
+        yield name, f"has the arm {arm}, and the first system has {of_first}"
+    mine, theirs = result.settings, first.result.settings
+    details = [
+        f"{key} {mine.get(key)}, not {theirs.get(key)}"
+        for key in dict.fromkeys((*mine, *theirs))
+        if mine.get(key) != theirs.get(key) and key not in _OF_PARTS
+    ]
+    if details:
+        yield name, f"has other settings than the first system: {'; '.join(details)}"
     if result.run and cluster:
         yield "", "--cluster is not used, for this task has clusters of its own"
     for score, why in samples.left_out.items():

@@ -30,10 +30,11 @@ _RUN_AGAIN = (
 _QUANTIZING = ("quantization", "load_in_4bit", "load_in_8bit", "gguf_file", "autogptq", "gptqmodel")
 _OFF = frozenset((None, False, "", "False", "false", "None"))
 _CHECKPOINT = ("model_revision", "model_sha", "model_num_parameters")
-# Facts about chats that lm-eval writes outside of the tasks.
-_CHAT = ("chat_template_sha", "system_instruction_sha")
 _NAMES = ("results*.json", "*_????-??-??T??-??-??.*.json")
 _YEAR_10000 = 253_402_300_800  # in seconds since 1970; no calendar has later dates
+
+CHAT = ("chat_template_sha", "system_instruction_sha")
+"""Facts about chats that lm-eval writes outside of the tasks."""
 
 RunKey = tuple[Path, str]
 """A result file and the key of a task in it."""
@@ -531,7 +532,7 @@ def _signature(
         # Demonstrations are chosen for each sample and all arms at once, or drawn with a seed.
         "demonstrations_sha256": str(prompt.demonstrations_sha256 if is_chosen else None),
         "fewshot_seed": str(model.fewshot_seed if asked.shown_arm and not is_chosen else None),
-        **{fact: str(content.get(fact)) for fact in _CHAT},
+        **{fact: str(content.get(fact)) for fact in CHAT},
         # Without a chat it has no effect, and is true or null as lm-eval was called.
         "fewshot_as_multiturn": str(
             content.get("fewshot_as_multiturn") if content.get("chat_template_sha") else None

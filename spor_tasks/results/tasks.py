@@ -20,7 +20,7 @@ from spor_tasks.core.files import FileContent, read_json, read_rows
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged, values_of
-from spor_tasks.results.runs import Problem, Run, bare, files_of, is_ours, of_files
+from spor_tasks.results.runs import CHAT, Problem, Run, bare, files_of, flat, is_ours, of_files
 from spor_tasks.results.samples import SampleFile, path_of
 from spor_tasks.results.stats import clusters_of
 
@@ -74,6 +74,8 @@ class TaskResult:
     """The documents that were evaluated; None if the file does not say it."""
     size: int | None = None
     """The documents of the task."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """How it was evaluated: prompts and generation; of ours, whatever can change the scores."""
     run: Run | None = None
     """The run, of a task of ours."""
 
@@ -231,6 +233,7 @@ def _of_run(run: Run) -> TaskResult:
         totals=run.scores,
         n=run.n,
         size=run.documents,
+        settings=flat({**run.signature, "generation": json.loads(run.signature["generation"])}),
         run=run,
     )
 
@@ -240,6 +243,10 @@ def _of_content(file: Path, key: str, content: FileContent) -> TaskResult:
     counts = content["n-samples"].get(key) or {}
     metadata = content["configs"][key].get("metadata") or {}
     versions = content.get("versions") or {}
+    settings = {fact: content.get(fact) for fact in CHAT}
+    settings["generation"] = content["configs"][key].get("generation_kwargs") or {}
+    settings["num_fewshot"] = shots = (content.get("n-shot") or {}).get(key)
+    settings["fewshot_seed"] = content["config"].get("fewshot_seed") if shots else None
     return TaskResult(
         task=bare(key),
         key=key,
@@ -255,6 +262,7 @@ def _of_content(file: Path, key: str, content: FileContent) -> TaskResult:
         higher_is_better=(content.get("higher_is_better") or {}).get(key) or {},
         n=counts.get("effective"),
         size=counts.get("original"),
+        settings=flat(settings),
     )
 
 

@@ -116,6 +116,22 @@ def test_several_seeds_are_one_system(tmp_path):
     assert "t test" in plain_text(report.write_compare(folders))
 
 
+def test_other_prompts_arms_and_settings_are_told_everywhere(runs, tmp_path, spor):
+    other = a_run(tmp_path / "three", BEFORE, " Please.", arm="combination")
+    with edited(other) as content:
+        content["configs"][TASK]["metadata"]["spor"]["prompt"]["style"] = "instruction"
+    out = tmp_path / "out"
+    printed = spor(f"compare {runs[0]} {other} --most 0 --out {out}")
+    texts = [printed, *((out / f"{name}").read_text() for name in ("compare.json", "page.html"))]
+    for said in (
+        "has other prompts than the first system on 4 of 4 documents",
+        "has the arm combination, and the first system has atom",
+        "has other settings than the first system: prompt_style instruction, not causal",
+    ):
+        assert all(said in text for text in texts), said
+    assert "the first system" not in spor(f"compare {runs[0]} {runs[1]} --most 0")
+
+
 def test_tasks_that_cannot_be_compared_are_named(runs, tmp_path):
     for name in ("one", "two"):
         write_result(tmp_path / name / "results_2.json", task="spor_systematicity_other")

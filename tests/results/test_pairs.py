@@ -93,6 +93,34 @@ def test_p_is_adjusted_for_all_scores_tasks_and_systems(runs):
     assert f"{CHOICES} in third: a trial on 50 of 60 documents" in told
 
 
+def test_other_demonstrations_and_decoding_are_told(runs, tmp_path):
+    tasks = foreign_tasks.write_tasks(tmp_path / "tasks", foreign_tasks.documents(60))
+    ways = (
+        {"num_fewshot": 2},
+        {"num_fewshot": 2, "fewshot_random_seed": 7},
+        {"gen_kwargs": "temperature=0.5"},
+    )
+    more, seeded, warm = (
+        foreign_tasks.evaluate(tasks, tmp_path / str(number), TEXTS, right=8, seed="second", **way)
+        for number, way in enumerate(ways)
+    )
+
+    def told(*systems):
+        found = pair(systems, scores=["exact_match,strict-match"]).problems
+        assert not any(each.lost for each in found if each.kind == "notice")
+        return [each.what for each in found if "the first system" in each.what]
+
+    prompts = "has other prompts than the first system on 60 of 60 documents"
+    settings = "has other settings than the first system: "
+    assert told(*runs[:2]) == []
+    assert told(runs[0], more) == [
+        prompts,
+        f"{settings}num_fewshot 2, not 0; fewshot_seed 1234, not None",
+    ]
+    assert told(more, seeded) == [prompts, f"{settings}fewshot_seed 7, not 1234"]
+    assert told(runs[0], warm) == [f"{settings}generation.temperature 0.5, not None"]
+
+
 def test_documents_of_a_cluster_are_exchanged_together(runs):
     acc = row(pair(runs[:2], cluster="meta.passage"), CHOICES, "acc")
     assert (acc.test, acc.difference.clusters) == (RANDOMIZATION, 15)
