@@ -567,7 +567,7 @@ def compare(
         95 % interval), p (with Holm's adjustment for all rows), n (documents that all have),
         detectable (the smallest difference found with 80 % power), reason (why there is no test or
         mark), first and second (the systems), and more. ``attrs["problems"]`` names what was left
-        out.
+        out, and how systems were asked otherwise than the first.
 
     Raises:
         ConfigError: ``cluster`` or a score is unknown.
