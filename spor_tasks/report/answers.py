@@ -124,14 +124,15 @@ def _verdict(
 
 
 def _above(row: Comparison, floor: Comparison | None) -> Iterator[str]:
-    """Yield whether a model is above the floor that repeats its input."""
+    """Yield whether a model is above or below the floor that repeats its input, by intervals."""
     held_out = row.signature.get("held_out_reference") == "True"
     if row.metric != row.spec.headline or held_out or not row.score.higher_is_better or not floor:
         return
-    high = floor.as_is.interval
+    copied = floor.as_is.interval
     for name, cell in (*row.by_arm, (_BASE, row.as_is)):
-        if high and cell.interval:
-            place = "above" if cell.interval.low > high.high else "not clearly above"
+        if copied and cell.interval:
+            is_above, is_below = cell.interval.low > copied.high, cell.interval.high < copied.low
+            place = "above" if is_above else "below" if is_below else "not clearly above or below"
             size = f"{_number(floor.as_is.mean or 0, row.score)} {row.score.title}"
             yield f"{name.capitalize()} is {place} copied inputs, which have {size}."
             return

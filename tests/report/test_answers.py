@@ -128,6 +128,18 @@ def test_an_adapter_of_no_known_arm_is_compared_with_its_base(tmp_path):
     assert re.fullmatch(said, gain)
 
 
+def test_a_model_below_copied_inputs_is_called_so(tmp_path):
+    file = write(tmp_path, "atom", 50)
+    found = with_floors(report.collect([tmp_path]))
+    floors = {(row.model, row.metric): row.as_is.mean for row in found.floors}
+    copied = floors["copy-input", "parent"]
+    file.unlink()
+    for mean, place in ((copied, "not clearly above or below"), (copied - 20, "below")):
+        write(tmp_path, "atom", mean)
+        (sentence,), _ = told(tmp_path)
+        assert sentence == f"Atom is {place} copied inputs, which have {copied:.1f} PARENT."
+
+
 def test_one_result_has_no_answer_but_the_floor(tmp_path):
     write(tmp_path, "atom", 50)
     ((sentence), *rest), _ = told(tmp_path)
