@@ -289,5 +289,5 @@ def _run_lm_eval(options: argparse.Namespace, config: "EvaluatorConfig") -> None
     kept = continued.keeping_for_lm_eval(
         config.model, config.model_args, task_names(config), asdict(config), out
     )
-    with host.without_bars(), nullcontext() if config.use_cache else kept:
+    with host.quietly(), nullcontext() if config.use_cache else kept:
         options.func(options)

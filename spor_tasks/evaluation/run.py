@@ -180,7 +180,7 @@ class Evaluator:
             model, self._type, model_args, tasks, self._settings | options
         )
         kept = continued.keeping(model, run, continued.folder_of(out))
-        with host.without_bars(), kept as remove_kept:
+        with host.quietly(), kept as remove_kept:
             results: SimpleResults | None = simple_evaluate(
                 model=model,
                 model_args=dict(model_args),

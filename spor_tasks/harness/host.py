@@ -1,5 +1,6 @@
 """The installed lm-eval, of version 0.4 or 0.5: everything in which these differ for our tasks."""
 
+import logging
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -185,8 +186,8 @@ class _NoBar(tqdm_asyncio):  # type: ignore[type-arg]
 
 
 @contextmanager
-def without_bars() -> Iterator[None]:
-    """Hide lm-eval's own progress bars in the block."""
+def quietly() -> Iterator[None]:
+    """Hide lm-eval's own progress bars in the block, and its warnings if nobody set up logging."""
     replaced = [
         (module, name, vars(module)[name])
         for module in filter(None, (sys.modules.get(f"lm_eval.{name}") for name in _BARS))
@@ -195,11 +196,18 @@ def without_bars() -> Iterator[None]:
     ]
     for module, name, _ in replaced:
         setattr(module, name, _NoBar)
+    printing = logging.lastResort or logging.NullHandler()  # which prints warnings then
+    printing.addFilter(_is_no_warning_of_theirs)
     try:
         yield
     finally:
+        printing.removeFilter(_is_no_warning_of_theirs)
         for module, name, bar in replaced:
             setattr(module, name, bar)
+
+
+def _is_no_warning_of_theirs(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.ERROR or not record.name.startswith("lm_eval.")
 
 
 def declare(metrics: Iterable[str]) -> None:

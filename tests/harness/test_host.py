@@ -5,6 +5,7 @@
 """
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -131,3 +132,14 @@ def test_an_error_that_ends_lm_eval_takes_its_own_lines(capsys):
     printed = capsys.readouterr()
     assert printed.err == "error: file: wrong\n  Mend.\n"
     assert printed.out == "<class 'ValueError'> other None\n"
+
+
+def test_a_program_without_logging_is_told_of_errors_and_by_this_package(capsys, monkeypatch):
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    theirs, own = (logging.getLogger(name) for name in ("lm_eval.utils", "spor_tasks.models"))
+    with host.quietly():
+        theirs.warning("theirs")
+        theirs.error("an error")
+        own.warning("ours")
+    theirs.warning("afterwards")
+    assert capsys.readouterr().err.split("\n") == ["an error", "ours", "afterwards", ""]
