@@ -40,7 +40,6 @@ REPEATED = "a checkpoint has several results, which are not of several runs of t
 NO_VERDICT = "no sample has a verdict in every run"
 NOT_RESAMPLED = "this score is of all outputs together, and cannot be resampled"
 
-FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} different inputs"
 _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard errors
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
@@ -145,7 +144,8 @@ def compare(
         one, other = sides[id(first), metric], sides[id(second), metric]
         same = one.samples if one.samples is other.samples else None
         mask = stats.both(one.mask, other.mask) if same else b""
-        reason = _why_not(one, other, clusters_of(same, mask) if same else None, of_board=of_board)
+        clusters = clusters_of(same, mask) if same else None
+        reason = _why_not(one, other, clusters, mask.count(1), of_board=of_board)
         found.append(Compared(reason=reason))
         if same and not reason:
             is_single = len(first) == len(second) == 1  # these are tested together, of any score
@@ -188,19 +188,26 @@ class _Side(NamedTuple):
         )
 
 
+def _few(clusters: int | None, n: int | None) -> str:
+    """Return that the clusters of ``n`` samples are too few for a mark."""
+    return f"fewer than {FEWEST_CLUSTERS} {'different' if clusters == n else 'clusters of'} inputs"
+
+
 _Tested = tuple[_Side, _Side, bytes]
 """Two systems on the same samples, and which of these have a verdict in every run."""
 
 
-def _why_not(one: _Side, other: _Side, clusters: int | None, *, of_board: bool) -> str | None:
-    """Return why two systems cannot be tested on so many clusters; None says that they can.
+def _why_not(
+    one: _Side, other: _Side, clusters: int | None, n: int, *, of_board: bool
+) -> str | None:
+    """Return why two systems cannot be tested on clusters of ``n`` samples; None says they can.
 
     Without a number of clusters, they have other samples.
     """
     runs = len(one.columns) + len(other.columns)
     # All exchanges of a single cluster of single runs are counted, and tell nothing: p is 1.
     fewest = FEWEST_CLUSTERS if of_board else min(2, runs - 1)
-    few = FEW_CLUSTERS
+    few = _few(clusters, n)
     if clusters == 1:
         few = "all samples are about the same, which says nothing about others"
     reasons = {
@@ -522,7 +529,7 @@ def marked(
     """
     mark, reason = "", why and f"not tested: {why}"
     if p is not None and (found.clusters or 0) < FEWEST_CLUSTERS:
-        reason = f"no mark: {FEW_CLUSTERS}"
+        reason = f"no mark: {_few(found.clusters, found.n)}"
     elif p is not None and round(found.value, digits):
         marks = MARKS[1:] if 2 in runs else MARKS
         mark = next((mark for mark, level in marks if p < level), "")

@@ -235,7 +235,7 @@ def test_a_board_of_single_seeds_says_that_it_ranks_checkpoints(tmp_path):
         ("no samples", "there are no samples to test with"),
         ("no common verdict", "no sample has a verdict in every run"),
         ("few verdicts", "fewer than 30 different inputs"),
-        ("few clusters", "fewer than 30 different inputs"),
+        ("few clusters", "fewer than 30 clusters of inputs"),
         ("one cluster", "all samples are about the same, which says nothing about others"),
     ],
 )

@@ -124,7 +124,7 @@ def test_other_demonstrations_and_decoding_are_told(runs, tmp_path):
 def test_documents_of_a_cluster_are_exchanged_together(runs):
     acc = row(pair(runs[:2], cluster="meta.passage"), CHOICES, "acc")
     assert (acc.test, acc.difference.clusters) == (RANDOMIZATION, 15)
-    assert acc.difference.reason == "no mark: fewer than 30 different inputs"
+    assert acc.difference.reason == "no mark: fewer than 30 clusters of inputs"
     with pytest.raises(ResultError) as refused:
         pair(runs[:2], cluster="meta.pasage")
     assert "no field meta.pasage" in str(refused.value)
