@@ -3,11 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import DataUnit, Sample
@@ -35,14 +35,11 @@ class UnitNumbers:
             for units in samples
         ]
         self.sizes: Ints = np.array([len(units) for units in self.units], np.int64)
-        self._occurrences = csr_array(
-            (
-                np.ones(self.sizes.sum(), np.int64),
-                np.concatenate([*self.units, np.array([], np.int64)]),
-                np.concatenate([[0], self.sizes.cumsum()]),
-            ),
-            shape=(len(self.units), len(self.of_unit)),
-        )
+        # A column has the units of one place in all samples that have so many: the longest first.
+        self._longest_first = np.argsort(-self.sizes, kind="stable")
+        ordered = [self.units[sample] for sample in self._longest_first]
+        columns = zip_longest(*(units.tolist() for units in ordered))
+        self._columns = [np.array([x for x in column if x is not None]) for column in columns]
 
     def counts(self, samples: Iterable[int]) -> Ints:
         """Return the number of occurrences of every unit in the samples."""
@@ -51,7 +48,10 @@ class UnitNumbers:
 
     def sums(self, values: Ints) -> Ints:
         """Return the sum of its units' values for every sample."""
-        sums: Ints = self._occurrences @ values
+        sums: Ints = np.zeros(len(self.units), np.int64)
+        for column in self._columns:
+            sums[: len(column)] += values[column]
+        sums[self._longest_first] = sums.copy()
         return sums
 
 
