@@ -5,7 +5,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from importlib.metadata import distributions, version
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -145,7 +147,7 @@ def check_limits() -> None:
 
 @cache
 def describe_machine_once() -> None:
-    """Let lm-eval run `pip list` and the like once in a process, not after each evaluation.
+    """Let lm-eval describe the machine once in a process, not after each evaluation.
 
     Outside a repository its call of git says nothing.
     """
@@ -163,15 +165,39 @@ def describe_machine_once() -> None:
         return found
 
     evaluator.get_git_commit_hash = commit
-    describe = evaluator.add_env_info
+    facts = cache(partial(of_machine, evaluator.add_env_info))
+    evaluator.add_env_info = lambda results: results.update(facts())
+
+
+def of_machine(describe: Callable[[dict[str, object]], None]) -> Fields:
+    """Return what lm-eval says of the machine.
+
+    It would run `pip list`, and import transformers only for its version, which takes a second.
+    """
     facts: dict[str, object] = {}
+    spec = None if "transformers" in sys.modules else find_spec("transformers")
+    if spec:
+        named = sys.modules[spec.name] = module_from_spec(spec)
+        vars(named)["__version__"] = version(spec.name)
+    if "torch" in sys.modules:
+        from torch.utils import collect_env
 
-    def described(results: dict[str, object]) -> None:
-        if not facts:
-            describe(facts)
-        results.update(facts)
+        listed = partial(collect_env.get_pip_packages, lambda _: (0, _packages(), ""))
+        collect_env.get_pip_packages = lambda _: listed()
+    try:
+        describe(facts)
+    finally:
+        if spec:
+            del sys.modules[spec.name]
+    return facts
 
-    evaluator.add_env_info = described
+
+def _packages() -> str:
+    """Return the installed packages as `pip list --format=freeze` does."""
+    facts = [each.metadata for each in distributions()]
+    # of a package that is there twice, Python finds the first
+    found = {each["Name"].lower().replace("_", "-"): each for each in reversed(facts)}
+    return "\n".join(f"{found[name]['Name']}=={found[name]['Version']}" for name in sorted(found))
 
 
 _BARS = ("api.model", "api.task", "models.api_models", "models.huggingface", "models.dummy")

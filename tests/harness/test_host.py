@@ -4,6 +4,7 @@
 `make next`.
 """
 
+import importlib
 import json
 import logging
 import os
@@ -11,11 +12,15 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
 import lm_eval
 import pytest
+from lm_eval.loggers.utils import add_env_info
+from torch.utils import collect_env
 
 from spor_tasks import report
 from spor_tasks.core.errors import ConfigError
@@ -143,3 +148,17 @@ def test_a_program_without_logging_is_told_of_errors_and_by_this_package(capsys,
         own.warning("ours")
     theirs.warning("afterwards")
     assert capsys.readouterr().err.split("\n") == ["an error", "ours", "afterwards", ""]
+
+
+def test_the_machine_is_described_as_lm_eval_describes_it(monkeypatch):
+    importlib.reload(collect_env)  # an evaluation before this may have changed it
+    asked = partial(subprocess.run, [sys.executable, "-m", "pip", "list", "--format=freeze"])
+    listed = asked(capture_output=True, text=True, check=True).stdout
+    expected = collect_env.get_pip_packages(lambda _: (0, listed, ""))
+    monkeypatch.setattr(collect_env, "get_pip_packages", collect_env.get_pip_packages)
+    monkeypatch.setattr(collect_env, "get_pretty_env_info", lambda: collect_env.get_pip_packages(0))
+    monkeypatch.delitem(sys.modules, "transformers", raising=False)
+    facts = host.of_machine(add_env_info)
+    assert facts["pretty_env_info"] == expected
+    assert facts["transformers_version"] == version("transformers")
+    assert "transformers" not in sys.modules
