@@ -48,9 +48,15 @@ def _of_process(work: Callable[..., object], arguments: tuple[object, ...]) -> C
 
 
 def _timed(work: Callable[[], object]) -> Cost:
-    wall, processor = perf_counter(), process_time()
+    wall, processor = perf_counter(), _processor()
     work()
-    return Cost(perf_counter() - wall, process_time() - processor, 0)
+    return Cost(perf_counter() - wall, _processor() - processor, 0)
+
+
+def _processor() -> float:
+    """Return the processor's seconds so far of this process and of those that it waited for."""
+    waited_for = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process_time() + waited_for.ru_utime + waited_for.ru_stime
 
 
 def show(name: str, figure: str, *, ratio: float | None = None, to: str = "") -> None:

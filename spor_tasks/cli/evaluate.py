@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from spor_tasks.cli.following import then
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.core.files import read_text
-from spor_tasks.core.foreign import not_ended
+from spor_tasks.core.foreign import import_first, not_ended
 from spor_tasks.core.terminal import Parser
 from spor_tasks.core.visible import visible
 
@@ -79,6 +79,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Namespace) -> int:
+    import_first("spor_tasks.evaluation.checks")
     from lm_eval.utils import make_table
 
     from spor_tasks.evaluation.checks import check, lm_eval_errors, task_names

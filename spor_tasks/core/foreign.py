@@ -1,7 +1,10 @@
 """Code of other packages: whatever it raises is an error of one line that names its entry."""
 
+import gc
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from inspect import getattr_static, isroutine
 from typing import Any
 
@@ -42,6 +45,24 @@ def not_ended() -> Iterator[None]:
         raise
     except BaseException as error:
         raise ForeignError(f"another package ends the program: {in_words(error)}") from error
+
+
+def import_first(*names: str) -> None:
+    """Import modules of these names that are not yet imported, where there are such modules.
+
+    Nothing looks for garbage meanwhile, nor later in what is there by then: an evaluation would
+    spend a fifth of its start on that, in vain.
+    """
+    if not (missing := set(names) - sys.modules.keys()):
+        return
+    gc.disable()
+    try:
+        for name in missing:
+            with suppress(ImportError):
+                import_module(name)
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 def in_words(error: BaseException) -> str:

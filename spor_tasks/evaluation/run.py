@@ -25,6 +25,7 @@ from lm_eval.utils import simple_parse_args_string
 from spor_tasks.core import hosts, plain_yaml
 from spor_tasks.core.errors import ConfigError, ResultError, advice, misspelt
 from spor_tasks.core.files import is_file, read_text, writing
+from spor_tasks.core.foreign import import_first
 from spor_tasks.core.visible import visible
 from spor_tasks.evaluation import asking
 from spor_tasks.harness import host, task_files
@@ -172,6 +173,7 @@ class Evaluator:
         if out:
             prepare(out, tasks)
         host.describe_machine_once()
+        import_first("torch")  # lm-eval seeds it
         tracker = EvaluationTracker(output_path=str(out) if out else None)
         model = self._load(model_args)
         if self._type == "dummy" and not options.get("apply_chat_template"):
