@@ -26,6 +26,7 @@ from accelerate import PartialState
 from tokenizers.pre_tokenizers import ByteLevel
 
 from spor_tasks.core import named
+from spor_tasks.core.files import FileContent
 from spor_tasks.core.sample import Sample
 from spor_tasks.core.visible import visible
 from spor_tasks.corpora import sources
@@ -42,7 +43,7 @@ from training.objectives.likelihood import Likelihood, NoSettings
 from training.processes import cpu_threads
 from training.state import Training, seeded
 
-LORA = {"target_modules": "all-linear"}
+LORA: FileContent = {"target_modules": "all-linear"}
 _HELD_OUT = 60
 ARM = "atom"
 # So many tokens of bytes and pieces of words split names about as a large vocabulary does.
@@ -61,20 +62,23 @@ class Loop(NamedTuple):
     quantization: Literal["nf4"] | None = None
 
 
-_PAPER = OptimizationConfig(epochs=1, learning_rate=1e-3)
-_PACKED = replace(_PAPER, packing=True)
-_BFLOAT16 = replace(_PACKED, precision="bfloat16")
-_IN_THREE = replace(_BFLOAT16, batch_size=2, gradient_accumulation=3)
+PAPER = OptimizationConfig(epochs=1, learning_rate=1e-3)
+PACKED = replace(PAPER, packing=True)
+BFLOAT16 = replace(PAPER, precision="bfloat16")
+PACKED_BFLOAT16 = replace(BFLOAT16, packing=True)
+_IN_THREE = replace(PACKED_BFLOAT16, batch_size=2, gradient_accumulation=3)
 PLAIN = "plain loop"
 LOOPS = {
-    PLAIN: Loop("float32", _PAPER),
-    "recipe, float32": Loop("float32", _PACKED),
-    "recipe, bfloat16": Loop("bfloat16", _BFLOAT16),
-    "recipe, bfloat16, in batches of 2": Loop("bfloat16", _IN_THREE),
-    "recipe, nf4": Loop("bfloat16", _BFLOAT16, "nf4"),
+    PLAIN: Loop("float32", PAPER),
+    "recipe, float32": Loop("float32", PAPER),
+    "recipe, float32, packed": Loop("float32", PACKED),
+    "recipe, bfloat16": Loop("bfloat16", BFLOAT16),
+    "recipe, bfloat16, packed": Loop("bfloat16", PACKED_BFLOAT16),
+    "recipe, bfloat16, packed, in batches of 2": Loop("bfloat16", _IN_THREE),
+    "recipe, nf4, packed": Loop("bfloat16", PACKED_BFLOAT16, "nf4"),
 }
 if torch.cuda.is_available():
-    _GRAPHS = replace(_BFLOAT16, packing=False, cuda_graphs=True)
+    _GRAPHS = replace(BFLOAT16, cuda_graphs=True)
     LOOPS["recipe, bfloat16, CUDA graphs"] = Loop("bfloat16", _GRAPHS)
 
 
@@ -125,53 +129,65 @@ def compare(
     }
     measured: dict[str, list[Measured]] = {name: [] for name in loops}
     for seed in range(seeds):
-        for name, loop in loops.items():
-            config = TrainingConfig(
-                model=ModelConfig(model, dtype=loop.dtype, quantization=loop.quantization),
-                data=DataConfig("any", "any", ARM),
-                output=Path(),
-                lora=LORA,
-                optimization=replace(loop.settings, seed=seed),
-            )
-            found = _epoch(config, arm, pairs, threads, plain=name == PLAIN)
+        for name, (dtype, settings, bits) in loops.items():
+            loop = Loop(dtype, replace(settings, seed=seed), bits)
+            with seeded(seed, processes.join().device):
+                prepared = prepare_loop(model, loop, arm, pairs)
+                found = _epoch(prepared, threads, plain=name == PLAIN)
             measured[name].append(found)
     return measured
 
 
-def _epoch(
-    config: TrainingConfig, arm: Sequence[Sample], pairs: int, threads: int, *, plain: bool
-) -> Measured:
-    """Train for an epoch from fresh adapter weights."""
-    team, settings = processes.join(), config.optimization
+class Prepared(NamedTuple):
+    """A run before its first step, its objective with the rows, its steps, and other rows."""
+
+    run: Training
+    objective: Likelihood
+    steps: Sequence[Step]
+    held_out: Sequence[Row]
+
+
+def prepare_loop(
+    model: str, loop: Loop, arm: Sequence[Sample], pairs: int, lora: FileContent = LORA
+) -> Prepared:
+    """Return a run with fresh adapter weights, from torch's random state."""
+    settings = loop.settings
+    config = TrainingConfig(
+        model=ModelConfig(model, dtype=loop.dtype, quantization=loop.quantization),
+        data=DataConfig("any", "any", ARM),
+        lora=lora,
+        optimization=settings,
+    )
     base = load_base(config.model)
     rows, held_out = _rows(base, arm, pairs)
     objective = Likelihood(NoSettings(), Material(arm, base, settings, limit=1))
     objective.rows = rows
-    steps = objective.steps()
-    with seeded(settings.seed, team.device):
-        run = Training(prepare(base, config, team.device), settings)
-        with cpu_threads(threads):
-            _forget_peak(team.device)
-            start, cpu_start = time.perf_counter(), time.process_time()
-            if plain:
-                in_order = [rows.rows[i] for step in steps for i in step.batches[0]]
-                _plain_epoch(run.model, base, in_order)
-            else:
-                for _ in fit(run, objective, steps):
-                    pass
-            seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
-            memory = _peak_memory(team.device)
-            loss = _loss(run.model, base, held_out)
-    tokens = sum(_tokens_read(row, base) for row in rows.rows)
+    run = Training(prepare(base, config, processes.join().device), settings)
+    return Prepared(run, objective, objective.steps(), held_out)
+
+
+def _epoch(prepared: Prepared, threads: int, *, plain: bool) -> Measured:
+    """Train for an epoch."""
+    run, objective, steps, held_out = prepared
+    rows, base, device = objective.rows.rows, objective.material.base, run.team.device
+    with cpu_threads(threads):
+        _forget_peak(device)
+        start, cpu_start = time.perf_counter(), time.process_time()
+        for _ in (plain_fit if plain else fit)(run, objective, steps):
+            pass
+        seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+        memory = _peak_memory(device)
+        loss = _loss(run.model, base, held_out)
+    tokens = sum(_tokens_read(row, base) for row in rows)
     return Measured(
         seconds=seconds,
         cpu_seconds=cpu_seconds,
-        pairs=len(rows.rows),
+        pairs=len(rows),
         tokens=tokens,
-        padding=_padding(rows.rows, steps, settings),
+        padding=_padding(rows, steps, run.settings),
         loss=loss,
         memory=memory,
-        utilization=_utilization(run.model, tokens / seconds, team),
+        utilization=_utilization(run.model, tokens / seconds, run.team),
     )
 
 
@@ -215,21 +231,27 @@ def _rows(base: Base, arm: Sequence[Sample], pairs: int) -> tuple[Rows, Sequence
     return rows, others.rows
 
 
-def _plain_epoch(model: peft.PeftModel, base: Base, rows: Sequence[Row]) -> None:
-    """Do what a tutorial does, on the rows in this order."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=_PAPER.learning_rate)
-    for start in range(0, len(rows), _PAPER.batch_size):
-        batch = collate(
-            [_labelled(row, base) for row in rows[start : start + _PAPER.batch_size]], base.pad_id
-        )
-        loss = model(**{name: tensor.to(model.device) for name, tensor in batch.items()}).loss
+def plain_fit(run: Training, objective: Likelihood, steps: Sequence[Step]) -> Iterator[Step]:
+    """Do what a tutorial does on the rows of the steps; yield each step.
+
+    A shorter precision is autocast's. The optimizer is torch's as it would be on a GPU.
+    """
+    model, base, short = run.model, objective.material.base, run.settings.mixed_precision
+    optimizer = torch.optim.Adam(run.weights.values(), lr=PAPER.learning_rate, foreach=True)
+    for step in steps:
+        rows = [objective.rows.rows[number] for number in step.batches[0]]
+        batch = collate([labelled(row, base) for row in rows], base.pad_id)
+        on_device = {name: tensor.to(model.device) for name, tensor in batch.items()}
+        with torch.autocast(model.device.type, torch.bfloat16, enabled=short is not None):
+            loss = model(**on_device).loss
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
         loss.item()
+        yield step
 
 
-def _labelled(row: Row, base: Base) -> Row:
+def labelled(row: Row, base: Base) -> Row:
     """Return the row as transformers' models take it: a causal one's labels stand at the tokens."""
     if base.style == "seq2seq":
         return row
@@ -340,6 +362,6 @@ def _tokenizer(arm: Sequence[Sample]) -> transformers.PreTrainedTokenizerFast:
 
 
 if __name__ == "__main__":
-    for name in [*LOOPS][2:]:
+    for name in [*LOOPS][3:]:
         del LOOPS[name]  # takes minutes on processors without instructions for it
     run([], pairs=12, seeds=1, threads=1)

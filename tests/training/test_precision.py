@@ -37,12 +37,16 @@ def test_without_dropout_losses_and_gradients_are_those_of_autocast(base, invent
     loaded = load_base(ModelConfig(str(base(name)), dtype=dtype))
     run = Training(without_dropout(loaded), BFLOAT16)
     assert run.factors.keys() == run.weights.keys()
-    batch = load_batch(different_rows(loaded, invented), loaded.pad_id, run.model)
-    with torch.autocast("cpu", torch.bfloat16):
-        expected = target_loss(run.model, batch) / 7
-    expected.backward()
+    rows = different_rows(loaded, invented)
+    batches = [load_batch(some, loaded.pad_id, run.model) for some in (rows[:2], rows[2:])]
+    expected = torch.zeros(())
+    for batch in batches:
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = target_loss(run.model, batch) / 7
+        loss.backward()
+        expected += loss.detach()
     wanted = gradients(run.model)
-    found = backpropagate(run, target_loss, [batch], [7])
+    found = backpropagate(run, target_loss, batches, [7, 7])
     assert found.item() == expected.item()
     for weight, gradient in gradients(run.model).items():
         assert torch.equal(gradient, wanted[weight]), weight
