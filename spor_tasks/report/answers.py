@@ -12,8 +12,9 @@ from typing import NamedTuple
 from spor_tasks.report.collect import Report
 from spor_tasks.report.grid import full_title, p_text, repeated, samples_text
 from spor_tasks.report.leaderboard import Board
-from spor_tasks.results.compare import SystemPair, tested
+from spor_tasks.results.compare import MARKS, SystemPair, holm, tested
 from spor_tasks.results.facts import ScoreFacts
+from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.pairs import Pairing
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.stats import Estimate
@@ -21,6 +22,7 @@ from spor_tasks.results.stats import Estimate
 _FLOOR = "copy-input"
 _BASE = "the base"
 _PERCENT = 100
+_LEVEL = MARKS[-1][1]
 
 
 class Answers(NamedTuple):
@@ -40,16 +42,14 @@ def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
     for row in rows:
         names[_title(row)].add(row.name)
     found: dict[str, list[str]] = defaultdict(list)
-    asked = [(row, *each) for row in rows for each in _gains(row, rows)]
-    found_of = zip(asked, tested([pair for _, pair, *_ in asked], report.logged), strict=True)
-    gains: dict[int, list[str]] = defaultdict(list)
-    for (row, _, first, second), gain in found_of:
-        gains[id(row)] += [_verdict(gain, row.score, first, second)] if gain else []
-    differences = [(*_difference(row), *gains[id(row)]) for row in rows]
-    others = [(*_above(row, floors.get((row.task, row.metric))), *_gap(row)) for row in rows]
-    for row, sentences in zip([*rows, *rows], [*differences, *others], strict=True):
+    told = [*_differences(rows, report.logged)]
+    told += [
+        (row, text) for row in rows for text in _above(row, floors.get((row.task, row.metric)))
+    ]
+    told += [(row, text) for row in rows for text in _gap(row)]
+    for row, text in told:
         name = f"{row.name}: " if len(names[_title(row)]) > 1 else ""
-        found[_title(row)] += (f"{name}{text[0].upper()}{text[1:]}" for text in sentences)
+        found[_title(row)].append(f"{name}{text[0].upper()}{text[1:]}")
     for board in boards:
         found[_title(board.row)] += _ranks(board)
     return tuple(Answers(title, texts) for title, texts in found.items() if texts)
@@ -74,20 +74,27 @@ def _title(row: Comparison) -> str:
     return f"{full_title(row)} (n = {samples_text(row)})"
 
 
-def _difference(row: Comparison) -> Iterator[str]:
-    """Yield whether the arms differ; of further scores, which the main one might hide, if so."""
-    if row.difference and (row.metric == row.spec.headline or row.difference.mark):
-        first, second = map(str.capitalize, row.spec.arms)
-        yield _verdict(row.difference, row.score, first, second)
+def _differences(rows: Sequence[Comparison], logged: AllLogged) -> Iterator[tuple[Comparison, str]]:
+    """Yield whether arms differ, and what training gained, each with the row that it is about."""
+    asked = [(row, *each) for row in rows if row.is_tested for each in _gains(row, rows)]
+    gains = tested([pair for _, pair, *_ in asked], logged)
+    pairs: dict[tuple[str, ...], list[tuple[Comparison, Estimate]]] = defaultdict(list)
+    for row in rows:
+        if row.difference:
+            arms = map(str.capitalize, row.spec.arms)
+            pairs[row.task, row.name, *arms].append((row, row.difference))
+    for (row, _, first, second), gain in zip(asked, gains, strict=True):
+        if gain:
+            pairs[row.task, row.name, first, second].append((row, gain))
+    for (_, _, first, second), scores in pairs.items():
+        yield from ((scores[0][0], text) for text in _verdicts(scores, first, second))
 
 
 def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[SystemPair, str, str]]:
-    """Yield what is compared with the base by the main score: each arm, or the row itself.
+    """Yield what is compared with the base: each arm, or the row itself.
 
     An adapter of no known arm is another model, whose base is in another row.
     """
-    if row.metric != row.spec.headline:
-        return
     for arm, cell in row.by_arm:
         pair = SystemPair(cell.runs, row.as_is.runs, row.metric)
         yield pair, f"training on {arm.capitalize()}", _BASE
@@ -97,6 +104,46 @@ def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[System
         if is_same and other.model == base != row.model:
             pair = SystemPair(row.as_is.runs, other.as_is.runs, row.metric)
             yield pair, "the adapter", "its base"
+
+
+def _verdicts(
+    scores: Sequence[tuple[Comparison, Estimate]], first: str, second: str
+) -> Iterator[str]:
+    """Yield whether two systems differ by the main score, and by which further ones they do.
+
+    Further ones have p adjusted for all scores that are tested. Those that contradict the main one
+    are named first.
+    """
+    is_gain = False
+    for row, found in scores:
+        if row.metric == row.spec.headline:
+            is_gain = _is_gain(found, row.score)
+            yield _verdict(found, row.score, first, second)
+    known = [(row, found, found.p) for row, found in scores if found.p is not None]
+    further = [
+        (replace(found, p=p), row.score)
+        for (row, found, _), p in zip(known, holm([p for *_, p in known]), strict=True)
+        if row.metric != row.spec.headline and found.mark and p < _LEVEL
+    ]
+    further.sort(key=lambda each: _is_gain(*each) == is_gain)
+    if further:
+        changes = ", ".join(_change(*each) for each in further)
+        largest = max((found for found, _ in further), key=lambda found: found.p or 0)
+        p = f"{'the largest ' if len(further) > 1 else ''}{_p(largest)}"
+        yield f"{first} {changes} against {second}, {p}, adjusted for {len(known)} scores."
+
+
+def _is_gain(found: Estimate, score: ScoreFacts) -> bool:
+    return (found.value > 0) == (score.higher_is_better is not False)
+
+
+def _change(found: Estimate, score: ScoreFacts) -> str:
+    """Return a marked difference in a few words."""
+    sign = 1 if found.value > 0 else -1
+    size = f"{_number(sign * found.value, score)} {score.title}{_around(found, score, sign)}"
+    if score.higher_is_better:
+        return f"{'gains' if sign > 0 else 'loses'} {size}"
+    return f"has {size} {'more' if sign > 0 else 'less'}"
 
 
 def _verdict(

@@ -87,7 +87,38 @@ def test_a_further_score_that_is_marked_is_not_hidden(tmp_path):
     (first, chrf, *rest), _ = told(tmp_path)
     assert first.startswith("No difference between Atom and Combination was found: ")
     assert chrf.startswith("Atom loses 20.0 chrF")
-    assert "Coverage" not in "".join(rest)
+    assert chrf.endswith(" against Combination, p < 0.0001, adjusted for 3 scores.")
+    assert "Coverage" not in "".join((chrf, *rest))
+
+
+def test_a_gain_does_not_hide_the_scores_that_were_lost(tmp_path):
+    write(tmp_path, None, 30, chrf=40.0, coverage=95.0)
+    write(tmp_path, "atom", 60, chrf=50.0, coverage=55.0)
+    (gain, further, *_), _ = told(tmp_path)
+    assert gain.startswith("Training on Atom gains ")
+    changes = r"loses 40\.0 Coverage \[.*\], gains 10\.0 chrF \[.*\]"
+    end = "against the base, the largest p < 0.0001, adjusted for 3 scores\\."
+    assert re.fullmatch(f"Training on Atom {changes} {end}", further)
+
+
+@pytest.mark.parametrize(("others", "is_told"), [({}, True), ({"coverage": 70.0}, False)])
+def test_a_further_score_counts_by_its_p_adjusted_for_all_that_are_tested(
+    tmp_path, others, is_told
+):
+    """11 samples gain and 2 lose as much: p is 0.022, of two scores 0.045, of three 0.067."""
+    gains = [10.0] * 11 + [-10.0] * 2
+    for arm in ("atom", "combination"):
+        rng = random.Random(arm)
+        more = [x if arm == "atom" else 0.0 for x in gains + [0.0] * (SAMPLES - len(gains))]
+        values = [{"parent": rng.gauss(50, 8), "chrf": 50 + x, **others} for x in more]
+        rows = rows_of(map(distinct, range(SAMPLES)), [["Text."]] * SAMPLES, values)
+        write_rows(tmp_path / f"results_{arm}.json", rows, arm=arm, seed=0, model="base", **TASK)
+    (_, *further, _), found = told(tmp_path)
+    (p,) = (row.difference.p for row in found.rows if row.metric == "chrf")
+    assert 0.05 / 3 < p < 0.05 / 2
+    told_of = [each for each in further if re.match("Atom gains .* chrF", each)]
+    assert told_of == further
+    assert len(further) == is_told
 
 
 def test_a_trial_is_called_one(tmp_path):
