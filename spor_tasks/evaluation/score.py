@@ -345,7 +345,7 @@ def _differences(
             both = pair[0].named & pair[1].named
             columns = [each.column.take(both[each.named]) for each in pair]
             scale = pair[0].info.low, pair[0].info.high
-            tested = against_first(columns, clusters[both], scale)
+            tested = against_first(columns, clusters[both], scale, name)
             (estimate,) = tested.differences
             test = test_name(tested.test, estimate.p)
             found.append(Difference(name, system.name, baseline.name, estimate, test))

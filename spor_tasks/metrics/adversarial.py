@@ -15,10 +15,10 @@ from spor_tasks.metrics.totals import RATIO, Value
 
 class _AdversarialAccuracy(LikelihoodMetric):
     scores = (
-        ScoreInfo("adv_acc", "Adv-Acc"),
+        ScoreInfo("adv_acc", "Adv-Acc", is_share=True),
         ScoreInfo("adv_acc_distinct", "Adv-Acc, distinct pairs", corrects="adv_acc", totals=RATIO),
-        ScoreInfo("adv_acc_byte", "Adv-Acc by byte"),
-        ScoreInfo("adv_identical", "identical pairs", higher_is_better=None),
+        ScoreInfo("adv_acc_byte", "Adv-Acc by byte", is_share=True),
+        ScoreInfo("adv_identical", "identical pairs", higher_is_better=None, is_share=True),
     )
     challenge = Contrast
 

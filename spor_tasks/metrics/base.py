@@ -27,7 +27,8 @@ class ScoreInfo:
     the label alone would not do. It lies between ``low`` and ``high``. ``higher_is_better`` is None
     where neither more nor less is better. ``corrects`` names the published score whose flaw it
     corrects. ``totals`` is how values add up to it. A score that is ``of_some`` is given only
-    where there are samples of its kind, such as those of five units.
+    where there are samples of its kind, such as those of five units. One that ``is_share`` is a
+    mean of values that are 0 or 100 by its definition.
     """
 
     name: str
@@ -39,6 +40,7 @@ class ScoreInfo:
     totals: Totals = MEAN
     of_some: bool = False
     own_title: str | None = None
+    is_share: bool = False
 
     @property
     def title(self) -> str:

@@ -56,7 +56,7 @@ def accuracies(prefix: str, aspects: Iterable[str]) -> tuple[ScoreInfo, ...]:
         of_some=True,
     )
     by_aspect = (
-        ScoreInfo(f"{prefix}_acc_{aspect}", f"Accuracy, {aspect}", of_some=True)
+        ScoreInfo(f"{prefix}_acc_{aspect}", f"Accuracy, {aspect}", of_some=True, is_share=True)
         for aspect in aspects
     )
     return (ScoreInfo(f"{prefix}_acc", "Accuracy"), gap, of_same, *by_aspect)

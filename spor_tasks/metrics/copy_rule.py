@@ -60,15 +60,34 @@ class CopyRule(Metric):
     """
 
     scores = (
-        ScoreInfo("copy_rule_00", "(0, 0)", higher_is_better=False, own_title="Copy rule (0, 0)"),
-        ScoreInfo("copy_rule_01", "(0, 1)", higher_is_better=False, own_title="Copy rule (0, 1)"),
-        ScoreInfo("copy_rule", "(1, 0)", own_title="Copy rule (1, 0)"),
-        ScoreInfo("copy_rule_11", "(1, 1)", higher_is_better=False, own_title="Copy rule (1, 1)"),
+        ScoreInfo(
+            "copy_rule_00",
+            "(0, 0)",
+            higher_is_better=False,
+            own_title="Copy rule (0, 0)",
+            is_share=True,
+        ),
+        ScoreInfo(
+            "copy_rule_01",
+            "(0, 1)",
+            higher_is_better=False,
+            own_title="Copy rule (0, 1)",
+            is_share=True,
+        ),
+        ScoreInfo("copy_rule", "(1, 0)", own_title="Copy rule (1, 0)", is_share=True),
+        ScoreInfo(
+            "copy_rule_11",
+            "(1, 1)",
+            higher_is_better=False,
+            own_title="Copy rule (1, 1)",
+            is_share=True,
+        ),
         ScoreInfo(
             "copy_rule_whole_word",
             "(1, 0), whole words",
             corrects="copy_rule",
             own_title="Copy rule (1, 0), whole words",
+            is_share=True,
         ),
     )
     signature = f"copy_rule|v:{__version__}"

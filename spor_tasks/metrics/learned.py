@@ -149,7 +149,7 @@ class NliAcc(Learned):
 
     name = "nli_acc"
     units = ("columns",)
-    scores = (ScoreInfo("nli_acc", "NLI-Acc"),)
+    scores = (ScoreInfo("nli_acc", "NLI-Acc", is_share=True),)
 
     def inputs(self, sample: Sample, output: str) -> list[Claim]:
         """Return the claim, if it can be read."""

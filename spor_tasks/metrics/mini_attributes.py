@@ -27,7 +27,7 @@ class _MiniAttributes(Metric):
             replace(info, label=f"Exact {info.label.lower()}")
             for info in accuracies("mini", SPACE.aspects)
         ),
-        ScoreInfo("mini_readable", "Readable"),
+        ScoreInfo("mini_readable", "Readable", is_share=True),
     )
     logged = ("said",)
     signature = f"mini_attributes|language:1|v:{__version__}"

@@ -63,6 +63,7 @@ class OrderInvariance(Metric):
             f"{label} {share.upper()}",
             higher_is_better=share == "pbh",
             corrects=f"ordering_{share}" if name == "faithful_ordering" else None,
+            is_share=True,
         )
         for name, label, _ in _PROPERTIES
         for share in ("pbh", "poh")
@@ -127,7 +128,11 @@ class Cwio(Metric):
         ScoreInfo("cwio", "CWIO", -1, 1, None, totals=GROUP_MEANS),
         ScoreInfo("cwio_located", "CWIO, located", -1, 1, None, "cwio", GROUP_MEANS),
         ScoreInfo(
-            "cwio_located_share", "located", higher_is_better=None, own_title="CWIO, share located"
+            "cwio_located_share",
+            "located",
+            higher_is_better=None,
+            own_title="CWIO, share located",
+            is_share=True,
         ),
     )
     units = ("facts",)

@@ -50,10 +50,16 @@ class SpAcc(Metric):
     """
 
     scores = (
-        ScoreInfo("sp_acc", "SP-Acc"),
-        ScoreInfo("sp_found", "with a program", own_title="SP-Acc: with a program"),
-        ScoreInfo("sp_acc_found", "SP-Acc, with a program", of_some=True),
-        ScoreInfo("sp_cut", "search cut", higher_is_better=None, own_title="SP-Acc: search cut"),
+        ScoreInfo("sp_acc", "SP-Acc", is_share=True),
+        ScoreInfo("sp_found", "with a program", own_title="SP-Acc: with a program", is_share=True),
+        ScoreInfo("sp_acc_found", "SP-Acc, with a program", of_some=True, is_share=True),
+        ScoreInfo(
+            "sp_cut",
+            "search cut",
+            higher_is_better=None,
+            own_title="SP-Acc: search cut",
+            is_share=True,
+        ),
     )
     caption = f"our programs of SP-Acc ranked by {ranking.SIGNATURE.removeprefix('ranker:')}"
     logged = ("sp_program", "sp_verdict", "sp_programs", "sp_search")

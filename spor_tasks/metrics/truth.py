@@ -31,8 +31,8 @@ class _Truth(Metric):
     """The share of true outputs, and of outputs that are sentences of the language at all."""
 
     scores = (
-        ScoreInfo("truth", "true"),
-        ScoreInfo("truth_readable", "readable"),
+        ScoreInfo("truth", "true", is_share=True),
+        ScoreInfo("truth_readable", "readable", is_share=True),
     )
     signature = f"truth|language:1|operators:published|v:{__version__}"
 

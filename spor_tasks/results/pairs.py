@@ -16,6 +16,7 @@ import numpy as np
 
 from spor_tasks.core.errors import ConfigError, ResultError, SporError, advice
 from spor_tasks.core.words import joined
+from spor_tasks.metrics.scores import known_info
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results import proportions, stats
 from spor_tasks.results.compare import (
@@ -432,8 +433,13 @@ def _rows(pairs: TaskPairs, score: str, systems: Sequence[str]) -> Iterator[Pair
     columns = [each.columns[score] for each in pairs.logged]
     clusters = pairs.logged[0].clusters
     several = any(each.others for each in pairs.samples)
-    tested = _over_runs(pairs, score) if several else against_first(columns, clusters, facts.scale)
-    is_small = not pairs.samples[0].result.run and max(map(abs, tested.values)) <= 1
+    of_ours = pairs.samples[0].result.run
+    tested = (
+        _over_runs(pairs, score)
+        if several
+        else against_first(columns, clusters, facts.scale, score if of_ours else "")
+    )
+    is_small = not of_ours and max(map(abs, tested.values)) <= 1
     sides = [column.each for column in columns]
     notes = [
         [f"{name}: {note}" for note in notes_of([each.result.run], score, {each.result.run.id: of})]
@@ -476,13 +482,14 @@ def _over_runs(pairs: TaskPairs, score: str) -> Tested:
 
 
 def against_first(
-    columns: Sequence[Column], clusters: Clusters, scale: Scale = stats.ANY
+    columns: Sequence[Column], clusters: Clusters, scale: Scale = stats.ANY, score: str = ""
 ) -> Tested:
     """Test each further system against the first, on the samples with a verdict of every system.
 
     ``columns`` are one score of each system, a row for each sample. Shares of right answers, with
     no two samples in a cluster, have Wilson's interval and McNemar's exact test. Any other score
-    has those of :mod:`spor_tasks.results.stats`.
+    has those of :mod:`spor_tasks.results.stats`. ``score`` is the key of a score of ours, whose
+    metric says whether it is a share; of any other, the values of all systems say it.
     """
     scored = np.all([column.scored for column in columns], axis=0)
     columns = [
@@ -499,6 +506,8 @@ def against_first(
         )
         return Tested(values, (None,) * len(values), tuple(none), "")
     most = proportions.share_of(columns, scale)
+    if most and (info := known_info(score)) and not info.is_share:
+        most = None
     if most and len(np.unique(clusters[scored])) == n:
         return Tested(
             values,

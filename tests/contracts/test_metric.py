@@ -240,6 +240,8 @@ def test_values_are_of_declared_scores_and_all_that_is_logged_is_json(case):
         assert json.loads(json.dumps(values, allow_nan=False)).keys() == values.keys()
         assert details
         json.dumps(details, allow_nan=False)
+        shares = {value for name, value in values.items() if declared[name].is_share}
+        assert shares <= {0, 100, None}
     scores = case.scores(case.texts, case.nothing)
     for name in (name for name, info in declared.items() if not info.of_some):
         assert scores[name].n + scores[name].unscored == 2 * len(case.samples)

@@ -338,6 +338,15 @@ def test_shares_of_clusters_stay_between_none_and_all():
     assert apart.test == EXACT
 
 
+@pytest.mark.parametrize(("score", "test"), [("coverage", RANDOMIZATION), ("truth", EXACT)])
+def test_the_kind_of_a_score_of_ours_and_no_chance_of_its_values_decides_on_the_test(score, test):
+    full, none, half = (Column.of([value] * 40) for value in (100.0, 0.0, 50.0))
+    others = [full, none] if test == EXACT else [full, none, half]
+    found = [against_first([full, each], np.arange(40), (0, 100), score) for each in others]
+    assert {each.test for each in found} == {test}
+    assert len({each.intervals[0] for each in found}) == 1
+
+
 def test_few_clusters_have_no_interval_of_a_system_either():
     rng = np.random.default_rng(0)
     columns = [Column.of([*map(float, rng.integers(0, 2, 60))]) for _ in range(2)]
