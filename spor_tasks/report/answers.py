@@ -12,7 +12,7 @@ from typing import NamedTuple
 from spor_tasks.report.collect import Report
 from spor_tasks.report.grid import full_title, p_text, repeated, samples_text
 from spor_tasks.report.leaderboard import Board
-from spor_tasks.results.compare import MARKS, SystemPair, holm, tested
+from spor_tasks.results.compare import MARKS, SystemPair, holm, is_of_one_seed, tested
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.pairs import Pairing
@@ -23,6 +23,7 @@ _FLOOR = "copy-input"
 _BASE = "the base"
 _PERCENT = 100
 _LEVEL = MARKS[-1][1]
+_ONE_SEED = " Each arm was trained once: this holds for these checkpoints only."
 
 
 class Answers(NamedTuple):
@@ -81,13 +82,14 @@ def _differences(rows: Sequence[Comparison], logged: AllLogged) -> Iterator[tupl
     pairs: dict[tuple[str, ...], list[tuple[Comparison, Estimate]]] = defaultdict(list)
     for row in rows:
         if row.difference:
+            note = _ONE_SEED if all(is_of_one_seed(cell.runs) for cell in row.arms) else ""
             arms = map(str.capitalize, row.spec.arms)
-            pairs[row.task, row.name, *arms].append((row, row.difference))
+            pairs[row.task, row.name, *arms, note].append((row, row.difference))
     for (row, _, first, second), gain in zip(asked, gains, strict=True):
         if gain:
-            pairs[row.task, row.name, first, second].append((row, gain))
-    for (_, _, first, second), scores in pairs.items():
-        yield from ((scores[0][0], text) for text in _verdicts(scores, first, second))
+            pairs[row.task, row.name, first, second, ""].append((row, gain))
+    for (_, _, first, second, note), scores in pairs.items():
+        yield from ((scores[0][0], text) for text in _verdicts(scores, first, second, note))
 
 
 def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[SystemPair, str, str]]:
@@ -97,7 +99,9 @@ def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[System
     """
     for arm, cell in row.by_arm:
         pair = SystemPair(cell.runs, row.as_is.runs, row.metric)
-        yield pair, f"training on {arm.capitalize()}", _BASE
+        is_one = is_of_one_seed(cell.runs)
+        first = "this checkpoint, trained on {}," if is_one else "training on {}"
+        yield pair, first.format(arm.capitalize()), _BASE
     base = next((run.log.options.tuned for run in row.as_is.runs), None)
     for other in rows:
         is_same = (other.task, other.metric) == (row.task, row.metric)
@@ -107,18 +111,18 @@ def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[System
 
 
 def _verdicts(
-    scores: Sequence[tuple[Comparison, Estimate]], first: str, second: str
+    scores: Sequence[tuple[Comparison, Estimate]], first: str, second: str, note: str
 ) -> Iterator[str]:
     """Yield whether two systems differ by the main score, and by which further ones they do.
 
     Further ones have p adjusted for all scores that are tested. Those that contradict the main one
-    are named first.
+    are named first. A ``note`` follows each verdict.
     """
     is_gain = False
     for row, found in scores:
         if row.metric == row.spec.headline:
             is_gain = _is_gain(found, row.score)
-            yield _verdict(found, row.score, first, second)
+            yield _verdict(found, row.score, first, second) + (note if not found.reason else "")
     known = [(row, found, found.p) for row, found in scores if found.p is not None]
     further = [
         (replace(found, p=p), row.score)
@@ -130,7 +134,7 @@ def _verdicts(
         changes = ", ".join(_change(*each) for each in further)
         largest = max((found for found, _ in further), key=lambda found: found.p or 0)
         p = f"{'the largest ' if len(further) > 1 else ''}{_p(largest)}"
-        yield f"{first} {changes} against {second}, {p}, adjusted for {len(known)} scores."
+        yield f"{first} {changes} against {second}, {p}, adjusted for {len(known)} scores.{note}"
 
 
 def _is_gain(found: Estimate, score: ScoreFacts) -> bool:

@@ -76,10 +76,15 @@ FILES = frozenset(
 )
 """The files of all plots, of which a report may have some; those of 0.2 had PNG too."""
 _OVER_SAMPLES = (
-    "Means over n samples, and seeds, with 95 % intervals over clusters of samples; fewer than six "
+    "Means over n samples{seeds} with 95 % intervals over clusters of samples; fewer than six "
     "clusters have none."
 )
-_OVER_SEEDS = "Means over seeds with 95 % intervals. Filled differences have p < 0.05."
+_OVER_SEEDS = "{scores} with 95 % intervals. Filled differences have p < 0.05."
+_ONE_SEED = {"seeds": "", "scores": "Scores"}
+_SEVERAL_SEEDS = {
+    "seeds": ", and seeds where there are several,",
+    "scores": "Means over seeds, where there are several,",
+}
 _HALVES = ("combinations in training (i.d.)", "compositional")
 
 
@@ -103,7 +108,8 @@ class _Point(NamedTuple):
 class _PlotRow(NamedTuple):
     """Scores under a title, and a point with a text for their difference.
 
-    ``title`` and ``name`` have lines. ``subtracted`` names the arms of the difference.
+    ``title`` and ``name`` have lines. ``subtracted`` names the arms of the difference. ``runs`` is
+    the number of training seeds that a point is the mean of, at most.
     """
 
     title: Sequence[str]
@@ -112,6 +118,7 @@ class _PlotRow(NamedTuple):
     difference: _Point | None = None
     text: str = ""
     subtracted: str = ""
+    runs: int = 1
 
 
 def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[Plot, ...]:
@@ -184,6 +191,8 @@ def _plot(rows: Iterable[_PlotRow], names: tuple[str, str], caption: str) -> Plo
     drawn = list(rows)
     if not drawn:
         return None
+    is_of_several = any(row.runs > 1 for row in drawn)
+    caption = caption.format_map(_SEVERAL_SEEDS if is_of_several else _ONE_SEED)
     if (left_out := len(drawn) - _MOST_ROWS) > 0:
         caption += f" {left_out} more rows are left out."
     drawn = drawn[:_MOST_ROWS]
@@ -268,7 +277,8 @@ def _arms(rows: Iterable[Comparison], fits: Callable[[ScoreFacts], bool]) -> Ite
             gap = _Point(difference.value, _DIFFERENCE, ends=ends, is_filled=is_filled)
             text = f"{difference.value:+.2f}{difference.mark}"
         name, title = (_short(row.model), test), [row.spec.about.aspect]
-        yield _PlotRow(title, name, points, gap, text, " − ".join(arms))
+        runs = max(len(cell.values) for cell in (*row.arms, row.as_is))
+        yield _PlotRow(title, name, points, gap, text, " − ".join(arms), runs)
 
 
 def _ends(interval: Interval | None) -> Sequence[float]:
@@ -314,6 +324,7 @@ def _groups(tests: Iterable[tuple[TestOutcomes, ScoreFacts]], trait: str) -> Ite
             for sample, value in zip(run.samples, run.scores, strict=True):
                 if value is not None:
                     over_runs[run.facets.model, run.facets.arm, sample].append(value)
+        runs = max(map(len, over_runs.values()), default=1)
         models: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
         sizes = dict[str, Counter[str]]()
         for (model, arm, sample), values in sorted(over_runs.items()):
@@ -345,7 +356,7 @@ def _groups(tests: Iterable[tuple[TestOutcomes, ScoreFacts]], trait: str) -> Ite
                 if points:
                     counts = sorted({len(of_arm) for of_arm in shown.values()})
                     n = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-                    yield _PlotRow(title, [f"{_short(group)} (n = {n})"], points)
+                    yield _PlotRow(title, [f"{_short(group)} (n = {n})"], points, runs=runs)
 
 
 def _natural(text: str) -> list[str | int]:

@@ -397,6 +397,11 @@ def _rows(
         samples = same_samples(logged, counted)
         is_compared = len(cells) == 2 and metric in compared
         difference = _difference(metric, cells, n, logged) if is_compared else None
+        if as_is.values and sum(bool(cell.values) for cell in cells) == 1:  # read as a gain
+            cells = tuple(
+                replace(cell, notes=(*cell.notes, _ONE_SEED)) if is_of_one_seed(cell.runs) else cell
+                for cell in cells
+            )
         yield Comparison(
             spec=spec,
             variant=first.variant,

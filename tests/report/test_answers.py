@@ -15,6 +15,7 @@ from tests.support.result_files import UNKNOWN_ARM, distinct, edited, rows_of, w
 
 TASK = {"task": "spor_systematicity_mini"}
 SAMPLES = 40
+ONCE = " Each arm was trained once: this holds for these checkpoints only."
 
 
 def write(folder, arm, mean, *, seed=0, model="base", count=SAMPLES, **more):
@@ -73,12 +74,13 @@ def test_a_loss_has_the_interval_of_its_size_and_single_runs_a_detectable_differ
     interval = found.rows[0].difference.interval
     ends = f"[{-interval.high:.1f}, {-interval.low:.1f}]"
     assert re.fullmatch(
-        rf"Atom loses [\d.]+ PARENT {re.escape(ends)} against Combination, p < 0\.0001\.", sentence
+        rf"Atom loses [\d.]+ PARENT {re.escape(ends)} against Combination, p < 0\.0001\.{ONCE}",
+        sentence,
     )
     write(tmp_path, "combination", 31)
     (sentence, *_), found = told(tmp_path)
     size = f"{found.rows[0].difference.detectable:.1f}"
-    assert sentence.endswith(f"; {size} would have been found with 80 % power.")
+    assert sentence.endswith(f"; {size} would have been found with 80 % power.{ONCE}")
 
 
 def test_a_further_score_that_is_marked_is_not_hidden(tmp_path):
@@ -87,18 +89,19 @@ def test_a_further_score_that_is_marked_is_not_hidden(tmp_path):
     (first, chrf, *rest), _ = told(tmp_path)
     assert first.startswith("No difference between Atom and Combination was found: ")
     assert chrf.startswith("Atom loses 20.0 chrF")
-    assert chrf.endswith(" against Combination, p < 0.0001, adjusted for 3 scores.")
+    assert chrf.endswith(f" against Combination, p < 0.0001, adjusted for 3 scores.{ONCE}")
     assert "Coverage" not in "".join((chrf, *rest))
 
 
 def test_a_gain_does_not_hide_the_scores_that_were_lost(tmp_path):
     write(tmp_path, None, 30, chrf=40.0, coverage=95.0)
     write(tmp_path, "atom", 60, chrf=50.0, coverage=55.0)
-    (gain, further, *_), _ = told(tmp_path)
-    assert gain.startswith("Training on Atom gains ")
+    (gain, further, *_), found = told(tmp_path)
+    assert any("one training seed" in note for note in found.rows[0].arms[0].notes)
+    assert gain.startswith("This checkpoint, trained on Atom, gains ")
     changes = r"loses 40\.0 Coverage \[.*\], gains 10\.0 chrF \[.*\]"
     end = "against the base, the largest p < 0.0001, adjusted for 3 scores\\."
-    assert re.fullmatch(f"Training on Atom {changes} {end}", further)
+    assert re.fullmatch(f"This checkpoint, trained on Atom, {changes} {end}", further)
 
 
 @pytest.mark.parametrize(("others", "is_told"), [({}, True), ({"coverage": 70.0}, False)])

@@ -384,3 +384,12 @@ def test_one_arm_has_no_plot_and_arms_without_samples_have_that_of_gaps(tmp_path
     assert plots_of(tmp_path) == {}
     write_result(tmp_path / "results_combination.json", arm="combination", parent=40.0)
     assert list(plots_of(tmp_path)) == ["gaps"]
+
+
+def test_a_caption_speaks_of_seeds_where_there_are_several(tmp_path):
+    for seed, start in ((0, "Scores with"), (1, "Means over seeds, where there are several, with")):
+        for arm in ("atom", "combination"):
+            write_run(tmp_path, f"{arm}-{seed}", [town(n) for n in range(8)], arm=arm, seed=seed)
+        plots = plots_of(tmp_path)
+        assert plots["gaps"].caption.startswith(f"{start} 95 % intervals. ")
+        assert ("seeds" in plots["units"].caption) == bool(seed)
