@@ -175,18 +175,26 @@ def _verdict(
 
 
 def _above(row: Comparison, floor: Comparison | None) -> Iterator[str]:
-    """Yield whether a model is above or below the floor that repeats its input, by intervals."""
+    """Yield which arms are above or below the floor that repeats its input, by intervals.
+
+    Without arms, the base is. Of further scores, only the arms below it are told.
+    """
     held_out = row.signature.get("held_out_reference") == "True"
-    if row.metric != row.spec.headline or held_out or not row.score.higher_is_better or not floor:
+    copied = floor.as_is.interval if floor else None
+    if not (row.is_tested and row.score.higher_is_better and floor and copied) or held_out:
         return
-    copied = floor.as_is.interval
-    for name, cell in (*row.by_arm, (_BASE, row.as_is)):
-        if copied and cell.interval:
-            is_above, is_below = cell.interval.low > copied.high, cell.interval.high < copied.low
+    arms = [(name.capitalize(), cell) for name, cell in row.by_arm if cell.interval]
+    places: dict[str, list[str]] = defaultdict(list)
+    for name, cell in arms or [(_BASE, row.as_is)]:
+        if interval := cell.interval:
+            is_above, is_below = interval.low > copied.high, interval.high < copied.low
             place = "above" if is_above else "below" if is_below else "not clearly above or below"
-            size = f"{_number(floor.as_is.mean or 0, row.score)} {row.score.title}"
-            yield f"{name.capitalize()} is {place} copied inputs, which have {size}."
-            return
+            places[place].append(name)
+    size = f"{_number(floor.as_is.mean or 0, row.score)} {row.score.title}"
+    for place, names in places.items():
+        if row.metric == row.spec.headline or place == "below":
+            are = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} {place}"
+            yield f"{are} copied inputs, which have {size}."
 
 
 def _gap(row: Comparison) -> Iterator[str]:
