@@ -10,17 +10,17 @@ VIOLATED = 1
 """The exit status of a check that found violations, or of a report that left something out."""
 
 
-def positive(text: str) -> int:
-    """Return a whole number from 1."""
+def positive(text: str, least: int = 1) -> int:
+    """Return a whole number from 1, or from another one."""
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{number} is less than {least}")
     return number
 
 
 def natural(text: str) -> int:
     """Return a whole number from 0."""
-    return int(text) and positive(text)
+    return positive(text, 0)
 
 
 def seed(text: str) -> int:

@@ -225,4 +225,5 @@ def test_a_file_in_place_of_a_folder_is_refused_in_plain_words(tmp_path):
 
 
 def test_no_changed_document_is_shown_if_none_is_asked_for(spor):
+    assert "-1 is less than 0" in spor("compare a b --most -1", ends=2)
     assert "Changed in" not in spor(f"compare {RUNS / 'atom'} {RUNS / 'combination'} --most 0")
