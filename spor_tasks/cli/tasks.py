@@ -214,7 +214,7 @@ def print_task(options: argparse.Namespace) -> None:
         "asks": spec.asking.question,
         "arms": " and ".join(spec.arms),
         "shows": shown and f"at most {shots} demonstrations of {shown}",
-        "model": "any" if shown else "tuned on the training set of an arm",
+        "model": "any" if shown or not spec.arms else "tuned on the training set of an arm",
         "untuned": f"evaluate {untuned} instead" if untuned and not shown else None,
         "decodes": "nothing: texts are given" if file.asks_likelihoods else decoding,
         "prompts": f"{spec.judging.outputs} for each sample" if spec.judging.outputs > 1 else None,

@@ -273,12 +273,13 @@ def check_hf(model: Checkpoint, *, writes: bool) -> Sequence[str]:
 def hint(plan: Plan, metadata: Metadata, number: int | None) -> str | None:
     """Return the way to evaluate a model without a record of its tuning; None for any other.
 
-    A model that is shown demonstrations or instructions needs no tuning.
+    A model that is shown demonstrations or instructions needs no tuning, and sets without an arm
+    have nothing to tune it on, or to show.
     """
-    is_asked = metadata.settings.prompt_style == "instruction" or metadata.set.icl_arm
-    if (plan.adapter and plan.adapter.arm) or number or is_asked:
-        return None
     spec, shots = plan.spec, "--num_fewshot 3"
+    is_asked = metadata.settings.prompt_style == "instruction" or metadata.set.icl_arm
+    if (plan.adapter and plan.adapter.arm) or number or is_asked or not spec.arms:
+        return None
     if plan.spec.sets.is_pooled:
         way = f"give {shots} --metadata split=0"
     elif spec.sets.in_context:

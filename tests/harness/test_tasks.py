@@ -113,6 +113,15 @@ def test_a_task_file_without_a_benchmark_is_of_spor():
     assert (found.spec.benchmark, found.spec.task) == ("spor", MINI)
 
 
+def test_sets_without_an_arm_have_no_hint_of_what_to_show():
+    (file,) = task_files.expand([MINI])
+    metadata = plan.read(file.metadata)
+    found = plan.resolve(metadata)
+    assert "evaluate spor_systematicity_mini_icl_atom or " in plan.hint(found, metadata, None)
+    alone = found._replace(spec=replace(found.spec, arms=()))
+    assert plan.hint(alone, metadata, None) is None
+
+
 def test_outputs_may_be_written_without_scores(checkpoint):
     result = evaluate_folder(checkpoint(), MINI, limit=2, predict_only=True)
     assert result["results"][MINI]["bypass,none"] == 999
