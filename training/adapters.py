@@ -17,13 +17,12 @@ from transformers.pytorch_utils import Conv1D
 from spor_tasks.core.errors import ConfigError, advice
 from spor_tasks.models.coded import CodedModel
 from spor_tasks.prompts.styles import PromptStyle
+from spor_tasks.results.facts import RECIPE
 from training.bases import Base
 from training.batches import Model
 from training.config import TrainingConfig
 from training.memory import enough_memory
 from training.settings import dump_settings
-
-RESOLVED_CONFIG = "training.yaml"
 
 
 def add_tokens(base: Base, tokens: Sequence[str]) -> tuple[int, ...]:
@@ -185,7 +184,7 @@ def save_weights(model: Model, base: Base, config: TrainingConfig, folder: Path)
                     setattr(adapter, name, sorted(value))
             model.save_pretrained(folder, save_embedding_layers=False)
         base.tokenizer.save_pretrained(folder)
-        (folder / RESOLVED_CONFIG).write_text(dump_settings(config), encoding="utf-8")
+        (folder / RECIPE).write_text(dump_settings(config), encoding="utf-8")
     except (OSError, SafetensorError) as error:
         raise ConfigError(
             f"cannot be written: {error}",

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from spor_tasks.core.files import FileContent
-from spor_tasks.results.facts import Adapter
+from spor_tasks.core.files import FileContent, is_file
+from spor_tasks.results.facts import RECIPE, Adapter
 
 _DEVICE = "cuda:0"  # which lm-eval writes where none was asked for
 _OF_RUN = ("limit", "gen_kwargs", "batch_size", "device")
@@ -16,7 +16,8 @@ _OF_TASK = ("prompt_style", "fewshot_arm", "split", "held_out_reference", "limit
 _SETS = ("aspect", "corpus", "protocol", "part")
 _BUILT_WITH = ("seed", "restarts", "hide", "sets", "lang")
 _INCLUDE = "--include_path"
-_ADAPTERS = {"peft", "lora_local_path", "merge"}
+_FOLDERS = ("peft", "lora_local_path")
+_ADAPTERS = {*_FOLDERS, "merge"}
 
 
 @cache
@@ -83,8 +84,9 @@ class Options(NamedTuple):
 def training(adapter: Adapter | None, arm: str, task: str, asked: Options) -> str:
     """Return the command that trains on an arm as an adapter was: its base, its sets, its seed.
 
-    Where another program trained that, the command writes the pairs of the arm. The options with
-    which the adapter was evaluated say where a corpus of one's own is.
+    The settings in the adapter's folder repeat it, into another folder. Where another program
+    trained that, the command writes the pairs of the arm. The options with which the adapter was
+    evaluated say where its folder is, and a corpus of one's own.
     """
     if adapter and adapter.is_from_elsewhere:
         pairs = ["spor", "data", "pairs", task, "--arm", arm, "--out", f"{arm}.jsonl"]
@@ -92,6 +94,11 @@ def training(adapter: Adapter | None, arm: str, task: str, asked: Options) -> st
             at = asked.further.index(_INCLUDE)
             pairs += asked.further[at : at + 2]
         return shlex.join(pairs)
+    trained = [asked.arguments[key] for key in (*_FOLDERS, "pretrained") if key in asked.arguments]
+    folder = Path(str(trained[0])) if trained else None
+    if adapter and folder and is_file(folder / RECIPE):
+        words = [str(folder / RECIPE), f"data.arm={arm}", f"output={folder}-{arm}"]
+        return shlex.join(["spor", "train", *words])
     words = ["spor", "train", "CONFIG", f"data.arm={arm}"]
     if adapter and adapter.sets and adapter.base_model:
         named = {name: getattr(adapter.sets, name) for name in _SETS}

@@ -397,6 +397,10 @@ ELSEWHERE: Mapping[str, str] = {"trained": "elsewhere"}
 """The settings of an adapter that another program trained begin with this."""
 
 
+RECIPE = "training.yaml"
+"""The file in an adapter's folder with all settings of its training, which repeats it."""
+
+
 class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """An adapter, as its `spor.json` and its results say; of a foreign one at most its digest.
 

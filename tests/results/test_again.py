@@ -1,9 +1,11 @@
 """The commands that fill a gap ask for it as the results that are there were asked for."""
 
 import shlex
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from spor_tasks import cli
@@ -86,6 +88,22 @@ def test_a_training_repeats_the_base_the_sets_and_the_seed(tmp_path):
         *("data.aspect=systematicity", "data.corpus=mini", "data.protocol=strict"),
         "optimization.seed=3",
     ]
+
+
+@pytest.mark.parametrize("key", ["peft", "pretrained"])
+def test_a_training_repeats_the_settings_in_the_folder_of_what_it_trained(tmp_path, key):
+    folder = tmp_path / "an adapter"
+    run = read(tmp_path, own={"model_args": {"pretrained": "base", key: str(folder)}})
+    asked = run.log.options
+    assert "CONFIG" in training(run.adapter, "combination", TASK, asked)
+    (config, *_) = sorted((REPOSITORY / "configs" / "models").glob("*.yaml"))
+    folder.mkdir()
+    shutil.copy(config, folder / "training.yaml")
+    assert "CONFIG" in training(None, "combination", TASK, asked)
+    words = shlex.split(training(run.adapter, "combination", TASK, asked))
+    assert words[:3] == ["spor", "train", str(folder / "training.yaml")]
+    found = load_config(Path(words[2]), words[3:])
+    assert (found.data.arm, str(found.output)) == ("combination", f"{folder}-combination")
 
 
 def test_the_settings_of_a_training_find_a_corpus_of_one_s_own(tmp_path):
