@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import sacrebleu
 import torch
 from nltk.translate.bleu_score import sentence_bleu
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
@@ -25,10 +26,12 @@ from spor_tasks.corpora.totto.linearize import published
 from spor_tasks.corpora.totto.table import table_of
 from spor_tasks.evaluation.score import score
 from spor_tasks.metrics.base import Metric, Texts
+from spor_tasks.metrics.chrf import CHRF
 from spor_tasks.metrics.copy_rule import COPY_RULE
 from spor_tasks.metrics.judges import judges
 from spor_tasks.metrics.order import CWIO, ORDER_INVARIANCE
 from spor_tasks.metrics.parent import PARENT, Parent
+from spor_tasks.metrics.sacre import TER
 from spor_tasks.metrics.sentence_bleu import LOGICNLG_BLEU
 from spor_tasks.metrics.totto import TOTTO, TOTTO_REAL
 from spor_tasks.text.tokenize import tokens
@@ -108,6 +111,29 @@ def spor(corpus: str) -> None:
         each = seconds(partial(slow, few)) / len(few)
         work = judged(metric, samples, write)
         show_pace(f"{corpus} {name}", len(samples), "samples", work, slow=(SLOW, each))
+
+
+def moved(sample: Sample) -> str:
+    """Write the two halves of the first reference in the other order."""
+    words = first(sample).split()
+    return " ".join([*words[len(words) // 2 :], *words[: len(words) // 2]])
+
+
+def sacre() -> None:
+    """TER and chrF of two systems, beside sacrebleu's of each output alone."""
+    samples = named.load("order_invariance", "webnlg", part="main").test[:400]
+    both = [(sample, text) for sample in samples for text in (last(sample)[0], moved(sample))]
+    repeated_samples, outputs = [sample for sample, _ in both], [(text,) for _, text in both]
+
+    def alone(scorer: Any) -> None:
+        for sample, text in both[:FEW]:
+            scorer.sentence_score(text, list(sample.references))
+
+    scorers = (("chrF", CHRF, sacrebleu.CHRF()), ("TER", TER, sacrebleu.TER()))
+    for name, metric, theirs in scorers:
+        each = seconds(partial(alone, theirs)) / FEW
+        work = partial(metric.judge, repeated_samples, outputs)
+        show_pace(f"{name} of two systems", len(both), "outputs", work, slow=("sacrebleu", each))
 
 
 def repeated() -> None:
@@ -202,6 +228,7 @@ if __name__ == "__main__":
     if folder("SPOR_DATA_DIR"):
         for corpus in released.CORPORA:
             spor(corpus)
+        sacre()
         repeated()
     if data := folder("TOTTO_DATA_DIR"):
         totto_metrics(data)

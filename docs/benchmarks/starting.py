@@ -4,11 +4,14 @@ An evaluation runs a model that answers at once, so all that is timed is the wor
 """
 
 import sys
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 from docs.benchmarks.measure import apart, folder, show
 from spor_tasks import cli
+from spor_tasks.core.files import write_rows
 
 
 def import_lm_eval() -> None:
@@ -32,6 +35,17 @@ def index_tasks() -> None:
     from spor_tasks.harness import task_files  # timed
 
     assert task_files.manager().all_tasks
+
+
+def import_sacrebleu() -> None:
+    """Import what chrF and its interval are computed with."""
+    import numpy as np  # noqa: F401 - timed
+    import sacrebleu  # noqa: F401
+
+
+def score_chrf(file: str) -> None:
+    """Run `spor score` of a file by chrF, with its interval."""
+    assert cli.main(["score", file, "--corpus", "mini", "--metric", "chrf", "--interval"]) == 0
 
 
 def first_request(task: str) -> None:
@@ -70,6 +84,14 @@ if __name__ == "__main__":
         cost = apart(work)
         ratio = baseline.processor / cost.processor
         show(work.__name__, cost.text, ratio=ratio, to="these imports, by the processor")
+    imports = apart(import_sacrebleu)
+    with tempfile.TemporaryDirectory() as place:
+        file = Path(place) / "outputs.jsonl"
+        row = {"data": [["a", "b", "c"]], "texts": ["A has the b c."], "output": "A has c."}
+        write_rows(file, [row] * 10)
+        cost = apart(score_chrf, str(file))
+    to = "the import of NumPy and sacrebleu"
+    show(score_chrf.__name__, cost.text, ratio=imports.processor / cost.processor, to=to)
     tasks = ["spor_systematicity_mini"]
     if folder("SPOR_DATA_DIR"):
         tasks += ["spor_systematicity_webnlg", "spor_order_invariance_webnlg_main"]

@@ -5,28 +5,23 @@ What outputs are for is in :mod:`spor_tasks.evaluation.subject`, and the forms o
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spor_tasks.core.digests import digest
-from spor_tasks.core.errors import ConfigError, CorpusError
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import JsonObject, name_of
 from spor_tasks.core.registry import registry
-from spor_tasks.core.sample import Sample, sides
+from spor_tasks.core.sample import sides
 from spor_tasks.core.words import joined
-from spor_tasks.evaluation import doubts, subject
+from spor_tasks.evaluation import doubts, judging, subject
+from spor_tasks.evaluation.judging import Judged
 from spor_tasks.evaluation.outputs import ScoredRow, check_same, name_of_metric, parsed
 from spor_tasks.evaluation.subject import Subject
-from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
-from spor_tasks.metrics.groups import GROUPS, TWINS, judge_all
+from spor_tasks.metrics.base import Judgement, Metric
 from spor_tasks.metrics.scores import metric as registered
-from spor_tasks.metrics.scores import over_groups
-from spor_tasks.metrics.tally import Column, ScoreValue, columns_of
+from spor_tasks.metrics.tally import Column, ScoreValue
 from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results.stats import (
     Clusters,
@@ -39,24 +34,6 @@ from spor_tasks.results.stats import (
     resampled_scores,
 )
 from spor_tasks.text import filters as known_filters
-
-
-class Judged(NamedTuple):
-    """One score of the outputs of a file."""
-
-    info: ScoreInfo
-    column: Column
-    """What each output adds to it, of those that it is of."""
-    named: NDArray[np.bool_]
-    """A mask of these outputs."""
-    signature: str
-
-    @property
-    def values(self) -> Numbers:
-        """The score of each output alone, NaN where it has none."""
-        values = np.full(len(self.named), np.nan)
-        values[self.named] = self.column.each
-        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,16 +177,17 @@ def score(
     warnings, systems = [*about.doubts(len(samples))], dict[str, System]()
     reads_texts = any(each.needs_texts for each in judges)
     warnings += doubts.apart(samples) if reads_texts else ()
-    for file, of_file in zip(paths, rows, strict=True):
+    judged, judgements = judging.judged(rows, judges, signed, lowercase=lowercase)
+    of_task = () if metrics else about.scores
+    shown = [{key: each[key] for key in of_task or each if key in each} for each in judged]
+    scores = _scores(shown, clusters, intervals=intervals)
+    for number, (file, of_file) in enumerate(zip(paths, rows, strict=True)):
         name = name_of(file)
         if name in systems:
-            name = f"{name} ({1 + paths[: len(systems)].count(file)})"
-        judged, judgements = _judged(of_file, judges, signed, lowercase=lowercase)
-        of_task = () if metrics else about.scores
-        shown = {key: judged[key] for key in of_task or judged if key in judged}
-        scores = _scores(shown, clusters, intervals=intervals)
-        systems[name] = System(name, of_file, scores, shown, judgements)
-        warnings += doubts.looks(name, of_file, lowercase=lowercase) if reads_texts else ()
+            name = f"{name} ({1 + paths[:number].count(file)})"
+        systems[name] = System(name, of_file, scores[number], shown[number], judgements[number])
+        if reads_texts:
+            warnings += doubts.looks(name, of_file, lowercase=lowercase)
     *_, last = systems.values()
     first = last if baseline else next(iter(systems.values()))
     others = [each for each in systems.values() if each is not first]
@@ -268,67 +246,29 @@ def _metrics(asked: Sequence[str | Metric], about: Subject) -> tuple[tuple[str, 
     return tuple(names), [*found.values()]
 
 
-def _judged(
-    rows: Sequence[ScoredRow], judges: Sequence[Metric], signed: str, *, lowercase: bool
-) -> tuple[dict[str, Judged], list[list[Judgement]]]:
-    """Return the scores of rows by name, also over groups of samples, and all judgements."""
-    groups = (*([TWINS] if rows[0].sample.twin else []), *GROUPS)
-    judged: dict[str, Judged] = {}
-    judgements = []
-    for judge in judges:
-        infos = over_groups(judge.scores, groups)
-        found = _judge(rows, judge, {info.name for info in infos}, lowercase=lowercase)
-        judgements.append(found)
-        signature = f"{judge.signature_of([row.sample for row in rows])}|{signed}"
-        if lowercase:  # as sacrebleu says it
-            signature = signature.replace("|case:mixed|", "|case:lc|")
-        for info, column, named in columns_of(infos, [each.values for each in found]):
-            judged[info.name] = Judged(info, column, named, signature)
-    return judged, judgements
-
-
-def _judge(
-    rows: Sequence[ScoredRow], judge: Metric, keys: Container[str], *, lowercase: bool
-) -> list[Judgement]:
-    """Return a metric's judgements of all rows, also for the scores over groups of these names."""
-    samples, outputs = [row.sample for row in rows], [row.outputs for row in rows]
-    if lowercase:
-        samples = [*map(_lowered, samples)]
-        outputs = [[*map(str.lower, texts)] for texts in outputs]
-    try:
-        return judge_all(judge, samples, outputs, keys)
-    except CorpusError as error:
-        if len(rows) == 1:
-            raise CorpusError(error.what, where=rows[0].place, remedy=error.remedy) from error
-        for row in rows:  # the one at fault is to be named
-            _judge([row], judge, keys, lowercase=lowercase)
-        raise
-
-
-def _lowered(sample: Sample) -> Sample:
-    """Return a sample with references in lower case."""
-    texts = tuple(map(str.lower, sample.references))
-    return replace(sample, references=texts, twin=sample.twin and _lowered(sample.twin))
-
-
 def _scores(
-    judged: Mapping[str, Judged], clusters: Clusters, *, intervals: bool
-) -> tuple[ScoreValue, ...]:
-    """Return the scores of a system, with intervals if they are asked for."""
-    scores = [each.column.score(name, each.signature) for name, each in judged.items()]
-    if not intervals:
-        return tuple(scores)
-    columns = [
-        (each.column, clusters[each.named], (each.info.low, each.info.high))
-        for each in judged.values()
+    systems: Sequence[Mapping[str, Judged]], clusters: Clusters, *, intervals: bool
+) -> list[tuple[ScoreValue, ...]]:
+    """Return the scores of each system, with intervals if they are asked for."""
+    scores = [
+        tuple(each.column.score(name, each.signature) for name, each in judged.items())
+        for judged in systems
     ]
-    pairs = zip(scores, _intervals(columns), strict=True)
-    return tuple(
-        replace(value, interval=(ends.low, ends.high))
-        if (ends := found and found.interval)
-        else replace(value, reason=joined("; ", *found.notes) if found else None)
-        for value, found in pairs
+    if not intervals:
+        return scores
+    found = _intervals(
+        (each.column, clusters[each.named], (each.info.low, each.info.high))
+        for judged in systems
+        for each in judged.values()
     )
+    return [tuple(_with_interval(value, next(found)) for value in each) for each in scores]
+
+
+def _with_interval(value: ScoreValue, found: Estimate | None) -> ScoreValue:
+    """Return a score with its interval, or with the reason why it has none."""
+    if ends := found and found.interval:
+        return replace(value, interval=(ends.low, ends.high))
+    return replace(value, reason=joined("; ", *found.notes) if found else None)
 
 
 def _differences(

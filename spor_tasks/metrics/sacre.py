@@ -13,9 +13,9 @@ import numpy as np
 import sacrebleu
 
 from spor_tasks import __version__
-from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
 from spor_tasks.metrics.base import Judgement, Metric, ScoreInfo
+from spor_tasks.metrics.chrf import counts_of
 from spor_tasks.metrics.ter import Ter
 from spor_tasks.metrics.totals import RATIO, Numbers, Sums, no_verdict
 
@@ -117,10 +117,7 @@ class Sacre(Metric):
         Raises:
             CorpusError: the sample has no reference.
         """
-        if not sample.references:
-            raise CorpusError(f"{self.info.label} needs a reference", where=f"sample {sample.id}")
-        references = [[text] for text in sample.references]
-        (counts,) = self.scorer._extract_corpus_statistics([output], references)  # noqa: SLF001 - it has no other name
+        counts = counts_of(self.info, self.scorer, sample, output)
         alone = (self.alone or self.scorer)._compute_score_from_stats(counts).score  # noqa: SLF001
         return Judgement(
             {self.info.name: self.arranged(counts)}, {f"sentence_{self.info.name}": alone}

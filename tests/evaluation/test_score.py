@@ -15,7 +15,7 @@ from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError, CorpusError, ResultError
 from spor_tasks.core.files import read_rows
 from spor_tasks.corpora import jsonl
-from spor_tasks.evaluation import baseline_run
+from spor_tasks.evaluation import baseline_run, judging
 from spor_tasks.evaluation.score import score as score_files
 from spor_tasks.harness import own, plan, task_files
 from tests.conftest import REPOSITORY
@@ -170,6 +170,30 @@ def test_a_difference_is_that_of_the_scores_with_groups_as_heavy_as_in_them(writ
     assert comparison
     assert comparison.value == pytest.approx(result.scores[0].value - other.scores[0].value)
     assert comparison.value == pytest.approx(0.5)
+
+
+@pytest.fixture
+def two_systems(write):
+    """Twelve samples of E2E, and a good and a bad system."""
+    rows = [
+        {**INPUT, "data": [["food", f"dish {n}"], CAFE[1]], "texts": [f"Dish {n} at the quayside."]}
+        for n in range(12)
+    ]
+    good, bad = (
+        [{**row, "output": say.format(n)} for n, row in enumerate(rows)]
+        for say in ("The quayside has dish {}.", "It has dish {}.")
+    )
+    return write(*good, name="good"), write(*bad, name="bad")
+
+
+def test_files_scored_together_have_the_scores_of_each_alone(two_systems, monkeypatch):
+    monkeypatch.setattr(judging, "_ROWS_AT_ONCE", 5)
+    settings = {"corpus": "e2e", "metrics": ["parent", "chrf", "bleu"], "intervals": True}
+    together = score_files(two_systems, **settings).systems
+    for file, system in zip(two_systems, together, strict=True):
+        (alone,) = score_files([file], **settings).systems
+        assert system.scores == alone.scores
+        assert [*system.evidence()] == [*alone.evidence()]
 
 
 def test_a_score_of_some_outputs_is_compared_where_both_systems_have_it(write):
