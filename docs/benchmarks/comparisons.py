@@ -10,7 +10,7 @@ import numpy as np
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.compare import holm
-from spor_tasks.results.pairs import against_first
+from spor_tasks.results.pairs import Compared, against_first
 from spor_tasks.results.stats import Clusters
 
 TRIALS = 2_000
@@ -31,7 +31,8 @@ def answers(
 
 def p_values(columns: Sequence[Column], clusters: Clusters) -> list[float]:
     """Return p of each further system against the first."""
-    return [found.p or 0.0 for found in against_first(columns, clusters).differences]
+    (found,) = against_first([Compared(columns)], clusters)
+    return [each.p or 0.0 for each in found.differences]
 
 
 def family(rng: np.random.Generator) -> list[float]:
@@ -52,7 +53,7 @@ def main() -> None:
         apart, called, missed = np.arange(n), 0, np.zeros(3, int)
         for _ in range(TRIALS):
             columns = [answers(rng, apart, share) for share in (right, right, right + 0.1)]
-            found = against_first(columns, apart)
+            (found,) = against_first([Compared(columns)], apart)
             intervals = [found.intervals[0], *(each.interval for each in found.differences)]
             called += (found.differences[0].p or 0.0) < LEVEL
             missed += [

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from spor_tasks.core.digests import digest
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import JsonObject, name_of
@@ -272,26 +274,63 @@ def _with_interval(value: ScoreValue, found: Estimate | None) -> ScoreValue:
 
 
 def _differences(
-    systems: Iterable[System], baseline: System, clusters: Clusters
+    systems: Sequence[System], baseline: System, clusters: Clusters
 ) -> Iterator[Difference]:
     """Yield what each score of each system is above the baseline's, with a paired test."""
     from spor_tasks.results.compare import holm  # both are slow to import
-    from spor_tasks.results.pairs import against_first, test_name
+    from spor_tasks.results.pairs import Compared, against_first, test_name
 
-    found: list[Difference] = []
-    for system in systems:
-        for name in (name for name in system.judged if name in baseline.judged):
-            pair = baseline.judged[name], system.judged[name]
-            both = pair[0].named & pair[1].named
-            columns = [each.column.take(both[each.named]) for each in pair]
-            scale = pair[0].info.low, pair[0].info.high
-            tested = against_first(columns, clusters[both], scale, name)
+    repeated = _repeated([baseline, *systems])
+    all_pairs = [
+        (system, name) for system in systems for name in system.judged if name in baseline.judged
+    ]
+    same: dict[bytes, list[tuple[System, str]]] = defaultdict(list)
+    for system, name in all_pairs:
+        if name not in repeated:
+            both = baseline.judged[name].named & system.judged[name].named
+            same[both.tobytes()].append((system, name))
+    found: dict[tuple[str, str], Difference] = {}
+    for mask, pairs in same.items():
+        both = np.frombuffer(mask, np.bool_)
+        judged = [[each.judged[name] for each in (baseline, system)] for system, name in pairs]
+        columns = [[each.column.take(both[each.named]) for each in pair] for pair in judged]
+        scores = [
+            Compared(of_pair, (first.info.low, first.info.high), name)
+            for of_pair, (first, _), (_, name) in zip(columns, judged, pairs, strict=True)
+        ]
+        tests = against_first(scores, clusters[both])
+        for (system, name), tested in zip(pairs, tests, strict=True):
             (estimate,) = tested.differences
             test = test_name(tested.test, estimate.p)
-            found.append(Difference(name, system.name, baseline.name, estimate, test))
-    adjusted = iter(holm([each.estimate.p for each in found if each.estimate.p is not None]))
-    for each in found:
-        yield replace(each, holm=None if each.estimate.p is None else next(adjusted))
+            key = system.name, name
+            found[key] = Difference(name, system.name, baseline.name, estimate, test)
+    p_values = {key: p for key, each in found.items() if (p := each.estimate.p) is not None}
+    adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
+    for system, name in all_pairs:
+        if corrected := repeated.get(name):
+            same_one = found[system.name, corrected]
+            reason = f"not tested: {corrected} says the same of every sample"
+            estimate = replace(same_one.estimate, p=None, reason=reason)
+            yield replace(same_one, score=name, estimate=estimate, test="")
+        else:
+            key = system.name, name
+            yield replace(found[key], holm=adjusted.get(key))
+
+
+def _repeated(systems: Sequence[System]) -> dict[str, str]:
+    """Return the scores that say the same as the ones they correct, which are the values."""
+    from spor_tasks.results.pairs import repeats  # slow to import
+
+    values = [each.values for each in systems]
+    infos = {name: each.info for name, each in systems[0].judged.items()}
+    return {
+        name: corrected
+        for name, info in infos.items()
+        if (corrected := info.corrects) in infos
+        and not infos[corrected].corrects
+        and all({name, corrected} <= of.keys() for of in values)
+        and repeats((of[name], of[corrected]) for of in values)
+    }
 
 
 def _intervals(

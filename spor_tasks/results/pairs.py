@@ -5,9 +5,9 @@ every system has a value for.
 """
 
 import math
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from spor_tasks.core.errors import ConfigError, ResultError, SporError, advice
 from spor_tasks.core.words import joined
 from spor_tasks.metrics.scores import known_info
 from spor_tasks.metrics.tally import Column
+from spor_tasks.metrics.totals import Numbers
 from spor_tasks.results import proportions, stats
 from spor_tasks.results.compare import (
     NO_VERDICT,
@@ -50,6 +51,33 @@ def test_name(test: str, p: float | None) -> str:
 _OF_PARTS = ("n", "limit_evenly")  # settings that say which documents a system has
 _DIGITS = 2
 _MORE_DIGITS = 4  # of scores from 0 to 1, as lm-eval prints them
+
+
+class Compared(NamedTuple):
+    """One score of several systems on the same samples."""
+
+    columns: Sequence[Column]
+    scale: Scale = stats.ANY
+    score: str = ""
+    """The key of a score of ours, whose metric says whether it is a share.
+
+    Of any other, the values of all systems say it.
+    """
+
+    @property
+    def most(self) -> float | None:
+        """What a right answer counts; None of a score that is no share."""
+        most = proportions.share_of(self.columns, self.scale)
+        return None if most and (info := known_info(self.score)) and not info.is_share else most
+
+    def on_shared(self) -> "Compared":
+        """Return the score of the samples that every system has a verdict on; others have none."""
+        scored = np.all([column.scored for column in self.columns], axis=0)
+        columns = [
+            Column(np.where(scored[:, None], column.statistics, np.nan), column.totals)
+            for column in self.columns
+        ]
+        return self._replace(columns=columns)
 
 
 class Tested(NamedTuple):
@@ -302,10 +330,17 @@ def _chosen(tasks: Sequence[TaskPairs], scores: Collection[str]) -> Sequence[Tas
 def _repeats(pairs: TaskPairs, score: str) -> bool:
     """Return whether a score is the one that it corrects on every document."""
     corrected = pairs.samples[0].scores[score].corrects
-    return corrected in pairs.scores and all(
-        np.array_equal(of.columns[score].each, of.columns[corrected].each, equal_nan=True)
-        for of in pairs.logged
+    return corrected in pairs.scores and repeats(
+        [[of.columns[name].each for name in (score, corrected)] for of in pairs.logged]
     )
+
+
+def repeats(systems: Iterable[Sequence[Numbers]]) -> bool:
+    """Return whether two scores have the same value on every sample of every system.
+
+    A system has the values of both.
+    """
+    return all(np.array_equal(one, other, equal_nan=True) for one, other in systems)
 
 
 def labels(paths: Sequence[Path]) -> tuple[str, ...]:
@@ -352,7 +387,23 @@ def _paired(
         for of_system, each in zip(systems, samples, strict=True)
         for name, what in _notices(of_system, each, pairs, cluster)
     ]
-    rows = [row for score in pairs.scores for row in _rows(pairs, score, systems)]
+    if any(each.others for each in samples):
+        of_scores = [_over_runs(pairs, score) for score in pairs.scores]
+    else:
+        compared = (
+            Compared(
+                [each.columns[score] for each in pairs.logged],
+                samples[0].scores[score].scale,
+                score if samples[0].result.run else "",
+            )
+            for score in pairs.scores
+        )
+        of_scores = against_first(compared, pairs.logged[0].clusters)
+    rows = [
+        row
+        for score, of_score in zip(pairs.scores, of_scores, strict=True)
+        for row in _rows(pairs, score, of_score, systems)
+    ]
     return TaskPairs(task, samples, tuple(rows)), problems
 
 
@@ -427,20 +478,11 @@ def _notices(
             yield name, f"{score} is left out: not every system has it"
 
 
-def _rows(pairs: TaskPairs, score: str, systems: Sequence[str]) -> Iterator[Paired]:
+def _rows(pairs: TaskPairs, score: str, tested: Tested, systems: Sequence[str]) -> Iterator[Paired]:
     """Yield the row of each further system by one score; none where nothing has a value."""
     facts = pairs.samples[0].scores[score]
-    columns = [each.columns[score] for each in pairs.logged]
-    clusters = pairs.logged[0].clusters
-    several = any(each.others for each in pairs.samples)
-    of_ours = pairs.samples[0].result.run
-    tested = (
-        _over_runs(pairs, score)
-        if several
-        else against_first(columns, clusters, facts.scale, score if of_ours else "")
-    )
-    is_small = not of_ours and max(map(abs, tested.values)) <= 1
-    sides = [column.each for column in columns]
+    is_small = not pairs.samples[0].result.run and max(map(abs, tested.values)) <= 1
+    sides = [each.columns[score].each for each in pairs.logged]
     notes = [
         [f"{name}: {note}" for note in notes_of([each.result.run], score, {each.result.run.id: of})]
         if each.result.run
@@ -481,21 +523,26 @@ def _over_runs(pairs: TaskPairs, score: str) -> Tested:
     return Tested(tuple(values), tuple(intervals), tuple(differences), OVER_RUNS)
 
 
-def against_first(
-    columns: Sequence[Column], clusters: Clusters, scale: Scale = stats.ANY, score: str = ""
-) -> Tested:
-    """Test each further system against the first, on the samples with a verdict of every system.
+def against_first(scores: Iterable[Compared], clusters: Clusters) -> list[Tested]:
+    """Test each further system against the first by each score, on the same resamples.
 
-    ``columns`` are one score of each system, a row for each sample. Shares of right answers, with
+    A score is tested on the samples with a verdict of every system. Shares of right answers, with
     no two samples in a cluster, have Wilson's interval and McNemar's exact test. Any other score
-    has those of :mod:`spor_tasks.results.stats`. ``score`` is the key of a score of ours, whose
-    metric says whether it is a share; of any other, the values of all systems say it.
+    has those of :mod:`spor_tasks.results.stats`.
     """
-    scored = np.all([column.scored for column in columns], axis=0)
-    columns = [
-        Column(np.where(scored[:, None], column.statistics, np.nan), column.totals)
-        for column in columns
+    shown = [each.on_shared() for each in scores]
+    found = [_without_resamples(each, clusters) for each in shown]
+    left = [each.columns for each, done in zip(shown, found, strict=True) if not done]
+    drawn = iter(stats.resampled_scores([*chain(*left)], clusters).T if left else ())
+    return [
+        done or _by_resamples(each, clusters, [*islice(drawn, len(each.columns))])
+        for each, done in zip(shown, found, strict=True)
     ]
+
+
+def _without_resamples(compared: Compared, clusters: Clusters) -> Tested | None:
+    """Test shares exactly, or say why a score is not tested; None of one that resamples test."""
+    columns, scored = compared.columns, compared.columns[0].scored
     values = tuple(column.value for column in columns)
     first, *others = columns
     n = int(scored.sum())
@@ -505,9 +552,7 @@ def against_first(
             Estimate(value - values[0], n=n, reason=f"not tested: {reason}") for value in values[1:]
         )
         return Tested(values, (None,) * len(values), tuple(none), "")
-    most = proportions.share_of(columns, scale)
-    if most and (info := known_info(score)) and not info.is_share:
-        most = None
+    most = compared.most
     if most and len(np.unique(clusters[scored])) == n:
         return Tested(
             values,
@@ -515,8 +560,14 @@ def against_first(
             tuple(proportions.paired(first, other, most) for other in others),
             EXACT,
         )
-    scale = (0.0, most) if most else scale
-    drawn = [*stats.resampled_scores(columns, clusters).T]
+    return None
+
+
+def _by_resamples(compared: Compared, clusters: Clusters, drawn: Sequence[Numbers]) -> Tested:
+    """Test one score by randomization; ``drawn`` are its columns' scores of resamples."""
+    columns, most = compared.columns, compared.most
+    first, *others = columns
+    scale = (0.0, most) if most else compared.scale
     p_values = stats.randomization_p_values([(other, first) for other in others], clusters)
     own = [
         stats.estimate([[column]], clusters, scale, [of])
@@ -528,7 +579,7 @@ def against_first(
     ]
     noted = [each.notes if each else () for each in own]
     return Tested(
-        values,
+        tuple(column.value for column in columns),
         tuple(each.interval if each else None for each in own),
         tuple(
             replace(each, p=p, notes=tuple(dict.fromkeys((*each.notes, *noted[0], *of))))

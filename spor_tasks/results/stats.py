@@ -409,7 +409,7 @@ def resampled_scores(
     stacked = np.concatenate([np.zeros((count, 0)), *sums], axis=1)
     rng = np.random.default_rng(seed)
     scores = np.full((resamples, len(columns)), np.nan)
-    for block in _blocks(resamples, count):
+    for block in _blocks(resamples, 10 * max(stacked.shape)):  # what a cache holds
         rows = block.stop - block.start
         draws = rng.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
         counts = np.bincount(draws.ravel(), minlength=rows * count).reshape(rows, count)

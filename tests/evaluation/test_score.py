@@ -18,6 +18,7 @@ from spor_tasks.corpora import jsonl
 from spor_tasks.evaluation import baseline_run, judging
 from spor_tasks.evaluation.score import score as score_files
 from spor_tasks.harness import own, plan, task_files
+from spor_tasks.results.compare import holm
 from tests.conftest import REPOSITORY
 from tests.support import golden
 from tests.support.rows import write_rows
@@ -194,6 +195,16 @@ def test_files_scored_together_have_the_scores_of_each_alone(two_systems, monkey
         (alone,) = score_files([file], **settings).systems
         assert system.scores == alone.scores
         assert [*system.evidence()] == [*alone.evidence()]
+
+
+def test_a_score_that_repeats_the_one_it_corrects_is_not_tested(two_systems):
+    found = score_files(two_systems, corpus="e2e", metrics=["parent"]).comparisons
+    tested, repeated = found[:3], found[3:]
+    assert [each.holm for each in tested] == holm([each.estimate.p for each in tested])
+    for each, published in zip(repeated, tested, strict=True):
+        assert each.estimate.interval == published.estimate.interval
+        reason = f"not tested: {published.score} says the same of every sample"
+        assert (each.estimate.reason, each.estimate.p, each.holm) == (reason, None, None)
 
 
 def test_a_score_of_some_outputs_is_compared_where_both_systems_have_it(write):
