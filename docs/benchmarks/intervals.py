@@ -6,6 +6,7 @@ output counted alike: Student's t of the number of clusters.
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -47,12 +48,19 @@ SETTINGS = (
 )
 
 
-def bleu_column(rng: np.random.Generator, lengths: Numbers, better: float = 0.0) -> Column:
-    """Draw outputs of these lengths, each of a quality of its own."""
+def bleu_column(
+    rng: np.random.Generator,
+    lengths: Numbers,
+    better: float = 0.0,
+    references: Numbers | None = None,
+) -> Column:
+    """Draw outputs of these lengths, each of a quality of its own; references are as long."""
     quality = np.clip(rng.normal(0.6 + better, 0.2, len(lengths)), 0.02, 0.98)[:, None]
     written = np.maximum(lengths[:, None] - ORDERS + 1, 1)
     matched = rng.binomial(written.astype(int), quality ** ((ORDERS + 1) / 2))
-    return Column(np.column_stack([matched, written, lengths, lengths]).astype(float), _CORPUS_BLEU)
+    expected = lengths if references is None else references
+    rows = np.column_stack([matched, written, lengths, expected])
+    return Column(rows.astype(float), _CORPUS_BLEU)
 
 
 def drawn(rng: np.random.Generator, how: Lengths, outputs: int | None = None) -> Numbers:
@@ -95,6 +103,31 @@ def means(better: float) -> Callable[[np.random.Generator, int], Pair]:
         items = rng.normal(50, 15, count)
         one, other = (items + rng.normal(more, 10, count) for more in (better, 0.0))
         return Column.of([*one], MEAN), Column.of([*other], MEAN), better
+
+    return pair
+
+
+def bleus(*ratios: float) -> Callable[[np.random.Generator, int], Pair]:
+    """Return what draws two systems of equal BLEU, whose outputs are so long beside references.
+
+    An input that is hard for one is hard for the other.
+    """
+
+    def outputs(seed: int, references: Numbers, ratio: float, better: float) -> Column:
+        lengths = np.maximum(4, np.rint(ratio * references))
+        return bleu_column(np.random.default_rng(seed), lengths, better, references)
+
+    low, high = -0.5, 0.5
+    references = drawn(np.random.default_rng(0), SETTINGS[0], 10_000)
+    for _ in range(14):
+        better = (low + high) / 2
+        one, other = (outputs(1, references, *of) for of in zip(ratios, (0.0, better), strict=True))
+        low, high = (better, high) if other.value < one.value else (low, better)
+
+    def pair(rng: np.random.Generator, count: int) -> Pair:
+        references, seed = drawn(rng, SETTINGS[0], count), int(rng.integers(2**32))
+        one, other = (outputs(seed, references, *of) for of in zip(ratios, (0.0, low), strict=True))
+        return one, other, 0.0
 
     return pair
 
@@ -142,6 +175,9 @@ def main() -> None:
     for count in (3, 5, 6, 10, 30, 200):
         for better in (0.0, 5.0):
             print(f"{count} clusters, true difference {better:g}: {compared(means(better), count)}")
+    for ratios, count in product(((1.2, 1.1), (1.05, 0.92), (1.3, 0.7)), (40, 200)):
+        of_pair = compared(bleus(*ratios), count)
+        print(f"equal BLEU of {count} outputs, lengths {ratios}: {of_pair}", flush=True)
 
 
 if __name__ == "__main__":

@@ -480,8 +480,7 @@ def randomization_interval(
     An exchange splits the clusters in two parts, and is as far from 0 as what was observed where
     the parts disagree on which system is better. So the interval goes from the 5 % quantile of the
     parts' lower difference to the 95 % quantile of the higher one, and 0 is outside where p of
-    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score. The
-    effects of a score that is no weighted sum are scaled to add up to the difference.
+    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score.
 
     None if some end is infinite: fewer than six clusters reject nothing.
     """
@@ -491,9 +490,6 @@ def randomization_interval(
     if np.isnan(effects[0]):
         return None
     own, theirs = (each.take(scored) for each in pair)
-    factor = (own.value - theirs.value) / (effects.sum() or math.nan)
-    if factor > 0 and abs(factor - 1) > _LINEAR:  # the linear part misses the difference
-        effects = effects * factor
     of_samples = np.mean([own.shares, theirs.shares], axis=0)
     shares = np.bincount(clusters[scored], of_samples, count)
     both, slack = np.stack([effects, shares], axis=1), _slack((effects**2).sum()) / 2
@@ -535,8 +531,10 @@ def _effects(
     """Return rows of what each cluster adds, and for each pair the row to take from another one.
 
     Where a score is a weighted sum of what differs, such as a mean, a row is of a system: so work
-    grows with systems, not with their pairs. Any other score has a row for each pair, which is the
-    derivative at the mean of both systems, which no exchange changes. The last row is of zeros.
+    grows with systems, not with their pairs. Any other score has a row for each pair: how far a
+    cluster pulls each system's own score, and its share of the difference. The pulls are not those
+    at the mean of both systems, for between a long-winded and a terse system BLEU has a bend. The
+    last row is of zeros.
     """
     rows = [np.full(count, np.nan)]
     first, second = np.zeros((2, len(pairs)), np.int64)  # no verdict, unless there is one
@@ -565,9 +563,21 @@ def _effects(
             rows += [*(parts * weights).sum(axis=-1)]
             continue
         first[numbers], second[numbers] = len(rows) + np.arange(len(numbers)), -1
+        scores = totals.score(parts.sum(axis=1))
+        pulls = [totals.pulls(part.sum(axis=0), part) for part in parts]
+        shares = [
+            np.bincount(clusters[some], column.take(some).shares, count)
+            for column in columns.values()
+        ]
         for pair in of_pairs:
-            own, theirs = (parts[places[id(column)]] for column in pair)
-            rows.append(totals.pulls((own + theirs).sum(axis=0) / 2, own - theirs))
+            own, theirs = (places[id(column)] for column in pair)
+            weights = _weights(totals, parts[[own, theirs]])
+            if weights is not None:  # other pairs kept the group from being such a sum
+                rows.append((parts[own] - parts[theirs]) @ weights)
+                continue
+            apart = pulls[own] - pulls[theirs]
+            missed = scores[own] - scores[theirs] - apart.sum()
+            rows.append(apart + missed * (shares[own] + shares[theirs]) / 2)
     rows.append(np.zeros(count))
     return np.stack(rows), first, second
 

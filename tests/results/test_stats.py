@@ -277,13 +277,27 @@ def test_the_interval_of_a_large_difference_of_bleu_holds_it():
     """BLEU is no sum: its linear part misses the difference of a good system and a bad one."""
     rng = np.random.default_rng(0)
     lengths = intervals.drawn(rng, intervals.SETTINGS[0])
-    good, bad = (intervals.bleu_column(rng, each, 0.35) for each in (lengths, lengths * 0.3))
-    bad.statistics[:, -1] = lengths  # the length of the references: the brevity penalty is large
+    good, bad = (
+        intervals.bleu_column(rng, each, 0.35, lengths) for each in (lengths, lengths * 0.3)
+    )
     found = sig.difference(good, bad, np.arange(200), (0, 100))
     assert found.value > 60
     assert found.interval.low < found.value < found.interval.high
     (low, high), value = sig.randomization_interval((bad, good), np.arange(200)), -found.value
     assert low < value < high < 0
+
+
+@pytest.mark.parametrize("ratios", [(1.05, 0.92), (1.3, 0.7)])
+def test_equal_bleu_of_long_and_short_outputs_is_no_difference(ratios):
+    """The brevity penalty bends BLEU: at the mean of both systems its slope is that of neither."""
+    drawn, rng, clusters = intervals.bleus(*ratios), np.random.default_rng(1), np.arange(40)
+    seen = [sig.difference(*drawn(rng, 40)[:2], clusters, (0, 100)) for _ in range(80)]
+    assert sum(found.p < 0.05 for found in seen) <= 10
+    assert sum(found.p < 0.5 for found in seen) >= 25
+    for found in seen:
+        low, high = found.interval.low, found.interval.high
+        assert low < found.value < high
+        assert (low <= 0 <= high) == (found.p >= 0.05)
 
 
 def test_a_few_outputs_with_most_of_the_words_widen_the_interval_of_bleu():
