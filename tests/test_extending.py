@@ -20,9 +20,14 @@ START = """
 import json, os, runpy, site, subprocess, sys
 import torch  # which most sections need
 from pathlib import Path
+from lm_eval import evaluator
 from lm_eval.tasks import TaskManager
 from spor_tasks.cli import main
+from spor_tasks.harness import host
 from tests.support.scripted import ScriptedLM, evaluate
+
+host.describe_machine_once()
+evaluator.add_env_info({})  # which takes a second each time
 
 manager = lambda: TaskManager(include_path="harbours/tasks", include_defaults=False)
 for folder, script in json.loads(sys.argv[1]).items():

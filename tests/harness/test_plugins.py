@@ -51,7 +51,7 @@ hf.SporHF = type("SporHF", (), {})
 sys.modules[hf.__name__] = hf
 """
 USE = """
-from lm_eval import simple_evaluate
+from lm_eval import evaluator, simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model, is_higher_better
 from lm_eval.tasks import TaskManager
@@ -61,6 +61,7 @@ class Said(LM):
     def generate_until(self, requests, disable_tqdm=False):
         return [request.doc["output"] for request in requests]
 
+evaluator.add_env_info = lambda results: None  # a second, to describe the machine
 folder = sys.argv[1]
 tasks = TaskManager(include_path=folder, include_defaults=False)
 found = simple_evaluate(model=Said(), tasks=["foreign"], task_manager=tasks, bootstrap_iters=0)
