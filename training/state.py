@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -49,7 +50,7 @@ RunState: TypeAlias = dict[str, Any]
 _SAVED = ("losses", "scores", "best", "seconds", "counts")
 
 
-@dataclass(slots=True)
+@dataclass
 class Training:
     """The state of a training."""
 
@@ -60,8 +61,6 @@ class Training:
     """The processes that share a step."""
     weights: dict[str, torch.nn.Parameter] = field(init=False)
     """The trained weights, by name."""
-    factors: dict[str, torch.nn.Parameter] = field(init=False)
-    """An adapter's weights of linear modules, by name, each of which autocast would cast apart."""
     optimizer: torch.optim.Optimizer = field(init=False)
     graphs: Graphs | None = field(init=False)
     """None without the setting or a GPU."""
@@ -79,11 +78,17 @@ class Training:
         named = self.model.named_parameters()
         self.weights = {name: weight for name, weight in named if weight.requires_grad}
         adapts = isinstance(self.model, peft.PeftModel)
-        linear = {id(m.weight) for m in self.model.modules() if isinstance(m, torch.nn.Linear)}
-        self.factors = {n: w for n, w in self.weights.items() if adapts and id(w) in linear}
         self.optimizer = optimizer(self.weights, self.settings, foreach=adapts or None)
         on_gpu = self.team.device.type == "cuda"
         self.graphs = Graphs() if self.settings.cuda_graphs and on_gpu else None
+
+    @cached_property
+    def factors(self) -> dict[str, torch.nn.Parameter]:
+        """An adapter's weights of linear modules, by name: autocast would cast each apart."""
+        if not isinstance(self.model, peft.PeftModel):
+            return {}
+        linear = {id(m.weight) for m in self.model.modules() if isinstance(m, torch.nn.Linear)}
+        return {name: weight for name, weight in self.weights.items() if id(weight) in linear}
 
     @property
     def rate(self) -> float:
