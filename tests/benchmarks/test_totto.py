@@ -81,7 +81,7 @@ def test_demonstrations_are_of_the_training_set(real, totto_dir):
 
 # --- Tables ---------------------------------------------------------------------------------------
 
-SAMPLES = TOTTO_MINI.part("test")[:12]
+SAMPLES = TOTTO_MINI.part("test")[:24]
 OUTPUTS = [sample.references[-1] for sample in SAMPLES]
 
 
