@@ -140,7 +140,9 @@ def test_only_models_import_torch():
     }
     files = ("checkpoints", "encoders", "judges")
     metrics = {f"spor_tasks.metrics.judges.{name}" for name in files}
-    of_torch = ("coded", "continued", "hf", "merging", "quantization", "generation", "whole")
+    of_torch = (
+        *("coded", "continued", "generation", "hf", "leaving", "merging", "quantization", "whole"),
+    )
     models = {f"spor_tasks.models.{name}" for name in of_torch}
     harness = {"spor_tasks.harness.tokens", "spor_tasks.harness.host"}  # the latter describes it
     assert users == metrics | models | harness

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import torch
+from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from transformers import (
     GenerationConfig,
@@ -85,14 +86,15 @@ class LastTokens:
         """Return the places of those that may be, among a row of tokens."""
         if self._any:
             return torch.arange(len(tokens), device=tokens.device)
-        if len(self._known) <= (most := int(tokens.max())):
-            more = torch.full((most + 1 - len(self._known),), -1, dtype=torch.int8)
-            self._known = torch.cat([self._known.to(tokens.device), more.to(tokens.device)])
-        for token in tokens[self._known[tokens] < 0].unique().tolist():
-            text = self._tokenizer.decode([token])
-            may_end = not text or "\ufffd" in text or not self._letters.isdisjoint(text)
-            self._known[token] = int(may_end)
-        return self._known[tokens].nonzero().flatten()
+        if (more := int(tokens.max()) + 1 - len(self._known)) > 0:
+            self._known = functional.pad(self._known.to(tokens.device), (0, more), value=-1)
+        if (met := self._known[tokens]).min() < 0:
+            for token in tokens[met < 0].unique().tolist():
+                text = self._tokenizer.decode([token])
+                may_end = not text or "\ufffd" in text or not self._letters.isdisjoint(text)
+                self._known[token] = int(may_end)
+            met = self._known[tokens]
+        return met.nonzero().flatten()
 
 
 @dataclass
@@ -109,8 +111,9 @@ class StopAtText(StoppingCriteria):  # type: ignore[misc]  # skipped, as is lm-e
         """Return a verdict for each row of ``input_ids``, which begins with the prompt's tokens."""
         ended = torch.zeros(len(input_ids), dtype=torch.bool, device=input_ids.device)
         rows = self.last.among(input_ids[:, -1])
-        texts = self.tokenizer.batch_decode(input_ids[rows, self.prompt_length :])
-        ended[rows] = ended.new_tensor([*map(self.is_ended, texts)])
+        if len(rows):
+            texts = self.tokenizer.batch_decode(input_ids[rows, self.prompt_length :])
+            ended[rows] = ended.new_tensor([*map(self.is_ended, texts)])
         return ended
 
 

@@ -11,6 +11,7 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -19,6 +20,8 @@ from lm_eval.api.instance import Instance
 from lm_eval.models.huggingface import HFLM
 from lm_eval.models.utils import normalize_gen_kwargs
 from peft import PeftModel
+from transformers import PreTrainedModel
+from transformers.generation import EosTokenCriteria
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
@@ -26,7 +29,7 @@ from spor_tasks.metrics.judges.checkpoints import device_of
 from spor_tasks.models import checkpoints, merging, whole
 from spor_tasks.models import quantization as reduction
 from spor_tasks.models.apart import ReadsApart
-from spor_tasks.models.backends import KEEPS_END, Decoding
+from spor_tasks.models.backends import DECODING, KEEPS_END, Decoding
 from spor_tasks.models.coded import CodedModel, load
 from spor_tasks.models.generation import (
     LastTokens,
@@ -38,6 +41,7 @@ from spor_tasks.models.generation import (
     template_first,
     without_own_settings,
 )
+from spor_tasks.models.leaving import Leaving
 from spor_tasks.prompts.cut import without_end_of_table
 from spor_tasks.text.filters import END, is_complete
 
@@ -286,6 +290,11 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             ids, mask = ids.gather(1, order), mask.gather(1, order)
         return ids, mask
 
+    def _reader(self) -> PreTrainedModel:
+        """Return the model itself, without what an adapter puts around it."""
+        model = self.model.base if isinstance(self.model, CodedModel) else self.model
+        return model.get_base_model() if isinstance(model, PeftModel) else model
+
     def _model_generate(
         self, context: torch.Tensor, max_length: int, stop: list[str], **generation_kwargs: Any
     ) -> torch.Tensor:
@@ -318,18 +327,24 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             generation_kwargs["do_sample"] = False
         if generation_kwargs.pop(_WHOLE, None) is not None:
             criteria.append(StopAtLength([row.limit for row in self._seeded], prompt_length))
+        own_end = self.eot_token_id if end_token is None else end_token
+        is_known = generation_kwargs.keys() <= {*DECODING, "attention_mask"}
+        block: AbstractContextManager[None] = nullcontext()
+        if own_end is not None and is_known and generation_kwargs.get("num_beams", 1) == 1:
+            leaving = Leaving([EosTokenCriteria(own_end), *criteria], len(context), self.device)
+            criteria, block = [leaving], leaving.around(self._reader())
         precision = torch.autocast(
             self.device.type,
             dtype=self.mixed_precision_dtype,
             enabled=self.mixed_precision_dtype is not None,
         )
-        with precision, without_own_settings(self.model):
+        with precision, without_own_settings(self.model), block:
             output: torch.Tensor = self.model.generate(
                 input_ids=context,
                 max_new_tokens=max_length - context.shape[1],
                 stopping_criteria=criteria,
                 logits_processor=processors,
-                eos_token_id=self.eot_token_id if end_token is None else end_token,
+                eos_token_id=own_end,
                 pad_token_id=self.tokenizer.pad_token_id,
                 use_cache=True,
                 **generation_kwargs,
