@@ -190,6 +190,11 @@ def _check_abilities(
             f"Name the adapter with {abilities.adapter}=.",
         ),
         (
+            "merge" in arguments and not abilities.has_beams,
+            "does not merge adapters",
+            "Use `spor-hf`, or leave merge= away.",
+        ),
+        (
             not (abilities.takes_texts or settings.apply_chat_template),
             "takes only chats",
             "Set apply_chat_template; the server has the template.",

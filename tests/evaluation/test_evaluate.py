@@ -157,6 +157,7 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
         ("--tasks MINI --model spor-vllm --model_args pretrained=a,peft=b", "lora_local_path="),
         ("--tasks MINI --model hf --model_args pretrained=a,lora_local_path=b", "peft="),
         ("--tasks MINI --model spor-hf --model_args pretrained=a,lora_local_path=b", "peft="),
+        ("--tasks MINI --model hf --model_args BASE,merge=true", "hf does not merge adapters"),
         ("--tasks MINI --model local-chat-completions --model_args model=a", "apply_chat_template"),
         ("--model local-completions --tasks ASKING,tokenizer_backend=None", "log likelihoods"),
         ("--model openai-chat-completions --apply_chat_template --tasks ASKING", "log likelihoods"),
