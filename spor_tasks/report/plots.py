@@ -31,7 +31,7 @@ _NAME = 36  # characters of a model's name
 class Plot:
     """One picture: a file name without its ending, a title, a caption, and the SVG.
 
-    ``narrow`` is the same for a phone.
+    ``narrow`` is the same for a phone, where differences are numbers and ``filled`` says nothing.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Plot:
     caption: str
     svg: str
     narrow: str
+    filled: str = ""
 
     @property
     def file(self) -> str:
@@ -79,7 +80,8 @@ _OVER_SAMPLES = (
     "Means over n samples{seeds} with 95 % intervals over clusters of samples; fewer than six "
     "clusters have none."
 )
-_OVER_SEEDS = "{scores} with 95 % intervals. Filled differences have p < 0.05."
+_OVER_SEEDS = "{scores} with 95 % intervals."
+_FILLED = "Filled differences have p < 0.05."
 _ONE_SEED = {"seeds": "", "scores": "Scores"}
 _SEVERAL_SEEDS = {
     "seeds": ", and seeds where there are several,",
@@ -139,11 +141,13 @@ def draw(rows: Sequence[Comparison], outcomes: Sequence[TestOutcomes]) -> tuple[
             ("gaps", "Scores of the arms, and their difference"),
             f"{_OVER_SEEDS} Below zero, the model loses where it must generalize; in order "
             "invariance, either side is an effect of the training texts' order.",
+            _FILLED,
         ),
         _plot(
             _arms(rows, lambda score: score.range == (-1, 1)),
             ("order", "Order of the texts, and the difference of the arms"),
             f"{order}{_OVER_SEEDS}",
+            _FILLED,
         ),
         _plot(
             _halves(rows),
@@ -186,7 +190,9 @@ class _Axis(NamedTuple):
         return [n * step for n in range(math.ceil(self.low / step), int(self.high // step) + 1)]
 
 
-def _plot(rows: Iterable[_PlotRow], names: tuple[str, str], caption: str) -> Plot | None:
+def _plot(
+    rows: Iterable[_PlotRow], names: tuple[str, str], caption: str, filled: str = ""
+) -> Plot | None:
     """Return a plot with the names of its file and for its readers; None without rows."""
     drawn = list(rows)
     if not drawn:
@@ -196,7 +202,9 @@ def _plot(rows: Iterable[_PlotRow], names: tuple[str, str], caption: str) -> Plo
     if (left_out := len(drawn) - _MOST_ROWS) > 0:
         caption += f" {left_out} more rows are left out."
     drawn = drawn[:_MOST_ROWS]
-    return Plot(*names, caption, _svg(drawn, names[1]), _svg(drawn, names[1], is_narrow=True))
+    wide, narrow = (_svg(drawn, names[1], is_narrow=is_narrow) for is_narrow in (False, True))
+    has_differences = any(row.difference for row in drawn)
+    return Plot(*names, caption, wide, narrow, filled if has_differences else "")
 
 
 def _svg(drawn: Sequence[_PlotRow], title: str, *, is_narrow: bool = False) -> str:
@@ -249,8 +257,9 @@ def _axis(
 
 
 def _short(name: str) -> str:
-    """Return a model's name, of a long one the end."""
-    return name if len(name) <= _NAME else f"…{name[-_NAME:]}"
+    """Return a model's name, of a long one the end, from a slash on if it has one."""
+    end = name[-_NAME:]
+    return name if len(name) <= _NAME else f"…{end[max(0, end.find('/')) :]}"
 
 
 # --- Rows of the tables --------------------------------------------------------------------------
