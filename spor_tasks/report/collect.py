@@ -29,8 +29,8 @@ class Report:
     """The content of files: rows of each model and task, and problems.
 
     ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
-    are the sample files of the results that have one, and ``logged`` the values in them. ``floors``
-    are rows of no model.
+    are the sample files of the results in the rows, and ``logged`` the values in all sample files.
+    ``floors`` are rows of no model.
     """
 
     rows: tuple[Comparison, ...]
@@ -119,7 +119,9 @@ def _report(collected: Collected, sources: Sequence[Path], merge_by: Iterable[st
     files = tuple(file for run in collected.runs if (file := find(run)))
     notices = _notices(collected.runs, files, sources)
     problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
-    return Report(rows, pooled_rows, files, {**logged, **of_pooled}, problems)
+    in_rows = {run.id for row in rows for cell in (*row.arms, row.as_is) for run in cell.runs}
+    samples = tuple(file for file in files if file.run.id in in_rows)
+    return Report(rows, pooled_rows, samples, {**logged, **of_pooled}, problems)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:

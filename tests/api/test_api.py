@@ -171,6 +171,23 @@ def test_a_bad_setting_is_an_error_before_a_model_is_loaded(tmp_path, settings, 
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").rglob("*.json"))
 
 
+def test_samples_are_those_of_the_runs_whose_scores_are_used(tmp_path):
+    for _ in range(2):
+        spor.baseline("copy-input", SETS, out=tmp_path, limit=5)
+    found = spor.load(tmp_path)
+    assert "used once" in str(found.problems)
+    assert {*found.scores.n} == {5}
+    assert len(found.samples) == 5
+    second = max(tmp_path.rglob("results_*.json"))
+    content = json.loads(second.read_text("utf-8"))
+    content["results"][SETS]["parent,none"] += 1
+    second.write_text(json.dumps(content), "utf-8")
+    found = spor.load(tmp_path)
+    assert "none is used" in str(found.problems)
+    assert found.scores.empty
+    assert found.samples.empty
+
+
 @pytest.mark.parametrize("names", ["hellaswag", ["spor_mini_icl", "none"], []])
 def test_tasks_that_are_not_ours_are_an_error(tmp_path, names):
     with pytest.raises(ConfigError):
