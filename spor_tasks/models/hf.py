@@ -51,6 +51,7 @@ _log = logging.getLogger(__name__)
 _FILTERS, _CUT, _SEED, _WHOLE = "spor_filters", "cut_before", "sampling_seed", "text_tokens"
 _ANY_DEVICE = "cuda:0"  # lm-eval's default, by which it takes the CPU where there is no GPU
 _DRAWING = ("temperature", "top_k", "top_p")
+_UNSEEDED = ("min_p", "top_h", "typical_p", "epsilon_cutoff", "eta_cutoff")
 
 
 class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
@@ -156,7 +157,11 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
                 len(different),
                 "the end of their table" if has_tables else "their beginning",
             )
-        outputs = self.written([*map(self._prepared, requests)], disable_tqdm)
+        prepared, asked = list[Instance](), Counter[int]()
+        for request in requests:
+            prepared.append(self._prepared(request, asked[id(request)]))
+            asked[id(request)] += 1
+        outputs = self.written(prepared, disable_tqdm)
         for number, (_, settings) in enumerate(request.args for request in requests):
             if settings.get(KEEPS_END):
                 tokens = self.tok_encode(outputs[number], add_special_tokens=False)
@@ -233,26 +238,38 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         changes = (alone - beside).where(possible, 0).std(1)
         return float((changes / alone.where(possible, 0).std(1)).nan_to_num().max())
 
-    def _prepared(self, request: Instance) -> Instance:
+    def _prepared(self, request: Instance, number: int) -> Instance:
         """Return a request whose prompt fits and has its seed, and that ends where its filters cut.
 
         The task says what may be left out of a prompt, and the seed of sampling. It may also say
         how many tokens the whole text has, with the beginning that is given. Beams go on behind
-        what the filters cut: to stop one would change which of them wins.
+        what the filters cut: to stop one would change which of them wins. A task may repeat a
+        request, whose ``number`` gives each output draws of its own.
+
+        Raises:
+            ConfigError: a seed is given beside settings that do not draw by seeds.
         """
         prompt, settings = request.args
-        settings, doc = dict(settings), request.doc or {}
+        settings, doc = dict(settings), request.doc if isinstance(request.doc, dict) else {}
         settings.pop(KEEPS_END, None)
         if (cut := settings.pop(_CUT, None)) is not None:
             room = self._room(settings)
             prompt = without_end_of_table(prompt, cut, room, self._length, self.tokenizer)
         if (names := getattr(request, "filters", ())) and settings.get("num_beams", 1) <= 1:
             settings[_FILTERS] = names
+        unseeded = [name for name in _UNSEEDED if settings.get(name)]
+        unseeded += ["num_beams"] * (settings.get("num_beams", 1) > 1)
+        if unseeded and settings.get(_SEED) is not None:
+            raise ConfigError(f"{_SEED} does not go with {unseeded[0]}", where="--gen_kwargs")
+        if not unseeded and normalize_gen_kwargs(settings)["do_sample"]:
+            settings.setdefault(_SEED, 0)
         if (seed := settings.get(_SEED)) is not None:
-            beginning = json.loads(doc.get("context") or "{}").get("prefix", "")
-            begun = len(self.tok_encode(beginning, add_special_tokens=False))
-            limit = max(1, settings.get(_WHOLE, 0) - begun)
-            prompt = Seeded.from_key(prompt, limit, seed, doc.get("id"), request.idx)
+            begun = 0
+            if _WHOLE in settings:
+                beginning = json.loads(doc.get("context") or "{}").get("prefix", "")
+                begun = len(self.tok_encode(beginning, add_special_tokens=False))
+            key = (seed, doc.get("id", request.doc_id), request.idx, *[number] * (number > 0))
+            prompt = Seeded.from_key(prompt, max(1, settings.get(_WHOLE, 0) - begun), *key)
         prepared = copy.copy(request)
         prepared.arguments = prompt, settings
         return prepared

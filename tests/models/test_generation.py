@@ -12,6 +12,7 @@ from scipy.stats import chisquare
 from tokenizers.decoders import ByteLevel
 from transformers import GenerationConfig
 
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.harness import host
 from spor_tasks.models import generation
 from spor_tasks.models.generation import (
@@ -244,6 +245,33 @@ def test_texts_are_the_same_at_any_batch_size(checkpoint, kind):
     assert found == sampled(several) == sampled(one)
     assert len({*found}) > 1
     assert sampled(one, seed=2) != found
+
+
+@pytest.mark.parametrize(
+    "doc", [{"id": "1"}, {"context": "A town lies here."}, "a document"], ids=str
+)
+def test_each_text_is_drawn_by_itself_without_a_seed_too(checkpoint, doc):
+    """A task may repeat a request for several texts, and its documents may be of any kind."""
+    settings = {"do_sample": True, "temperature": 0.9, "max_gen_toks": 12}
+    asked = host.request(doc, "the same prompt", settings, 0)
+    found = [
+        SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=size).generate_until(
+            [asked] * 4, disable_tqdm=True
+        )
+        for size in (1, 3)
+    ]
+    assert found[0] == found[1]
+    assert len({*found[0]}) == 4
+
+
+@pytest.mark.parametrize("other", [{"min_p": 0.1}, {"num_beams": 2}], ids=str)
+def test_a_seed_beside_what_does_not_draw_by_seeds_is_refused(checkpoint, other):
+    model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
+    asked = host.request({"id": "1"}, "a prompt", SETTINGS | other, 0)
+    with pytest.raises(ConfigError, match=f"sampling_seed does not go with {next(iter(other))}"):
+        model.generate_until([asked], disable_tqdm=True)
+    settings = {"do_sample": True, "max_gen_toks": 4} | other
+    assert model.generate_until([host.request({}, "a prompt", settings, 0)], disable_tqdm=True)
 
 
 def test_a_text_has_so_many_tokens_with_its_beginning(checkpoint):
