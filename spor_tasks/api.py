@@ -133,6 +133,18 @@ def describe_task(name: str, *, include_path: PathText | None = None) -> TaskDes
 
 # --- Results --------------------------------------------------------------------------------------
 
+_RUN = ("task", "model", "arm", "seed")
+_SCORES = (
+    *(*_RUN, "score", "title", "higher_is_better", "value"),
+    *("low", "high", "n", "clusters", "documents", "file"),
+)
+_SAMPLES = (*_RUN, "sample", "input", "prompt", "output", "references")
+_BOARD = (
+    *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
+    *("rank_of", "rank", "model", "arm", "value", "low", "high", "interval_over"),
+    *("seeds", "reason", "runs"),
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -185,7 +197,7 @@ class Results:
                         "documents": run.documents,
                         "file": str(run.file),
                     }
-        return pd.DataFrame([*found.values()]).convert_dtypes()
+        return pd.DataFrame([*found.values()], columns=_SCORES).convert_dtypes()
 
     @cached_property
     def samples(self) -> "DataFrame":
@@ -216,7 +228,7 @@ class Results:
             for file in self._read.samples
             for record in file.records()
         ]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows, columns=None if rows else _SAMPLES)
 
     def report(self, out: PathText) -> Path:
         """Write the report that ``spor report --out`` writes; return its page.
@@ -237,7 +249,7 @@ class Results:
         from spor_tasks.report import leaderboard
 
         rows = leaderboard.document(leaderboard.rank(self._read)).rows
-        return pd.DataFrame([*rows])
+        return pd.DataFrame([*rows], columns=_BOARD)
 
 
 def load(*paths: PathText | Sequence[PathText]) -> Results:

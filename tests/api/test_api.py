@@ -178,14 +178,16 @@ def test_samples_are_those_of_the_runs_whose_scores_are_used(tmp_path):
     assert "used once" in str(found.problems)
     assert {*found.scores.n} == {5}
     assert len(found.samples) == 5
+    frames = found.scores, found.samples.drop(columns=[*found.scores.score]), found.board()
     second = max(tmp_path.rglob("results_*.json"))
     content = json.loads(second.read_text("utf-8"))
     content["results"][SETS]["parent,none"] += 1
     second.write_text(json.dumps(content), "utf-8")
     found = spor.load(tmp_path)
     assert "none is used" in str(found.problems)
-    assert found.scores.empty
-    assert found.samples.empty
+    for empty, full in zip((found.scores, found.samples, found.board()), frames, strict=True):
+        assert empty.empty
+        assert [*empty.columns] == [*full.columns]
 
 
 @pytest.mark.parametrize("names", ["hellaswag", ["spor_mini_icl", "none"], []])
