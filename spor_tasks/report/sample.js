@@ -111,12 +111,17 @@ function tableCard({ table, section }) {
 
 const MOST_SCORES = 4; // beside an output
 
+/** Return the parts of a name, after each of which a line may end. */
+function brokenAtSlashes(name) {
+  return name.split(/(?<=\/)/).flatMap((part) => [part, el('wbr')]);
+}
+
 function outputCard(row, { outputs, scores, notes }) {
   const name = joined(row.run.facets.model, row.run.name);
   const { labels } = row.run.test;
   const values = Object.entries(scores).slice(0, MOST_SCORES).map(([score, value]) => el('span', {}, `${labels[score] ?? spaced(score)} `, el('b', {}, format(value))));
   return el('section', { class: 'card outputs', 'data-row': row.number, 'aria-label': `Output of ${name}` },
-    el('header', {}, el('h4', {}, name), el('span', { class: 'values' }, values)),
+    el('header', {}, el('h4', {}, brokenAtSlashes(name)), el('span', { class: 'values' }, values)),
     el('div', { class: 'inside' }, outputs.flatMap(outputOf), notesOf(notes), el('p', { class: 'faults' }, badges(row))));
 }
 
