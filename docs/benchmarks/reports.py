@@ -7,14 +7,19 @@ import json
 import random
 import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
+from unittest.mock import patch
 
 from playwright.sync_api import sync_playwright
 
 from docs.benchmarks.measure import apart, show
 from spor_tasks import report
 from spor_tasks.aspects.arms import ARMS
+from spor_tasks.report.views import view_of
+from spor_tasks.results import runs, samples
+from spor_tasks.results.samples import find
 from tests.support.invented_runs import town
 from tests.support.result_files import result_content, sample_row
 
@@ -60,6 +65,27 @@ def everything(folder: Path) -> None:
     report.write([folder], folder / "out")
 
 
+def marks(folder: Path) -> None:
+    """Read each sample and mark its output."""
+    for file in filter(None, map(find, runs.collect([folder]).runs)):
+        for record in file.records():
+            view_of(record)
+
+
+def count_reads(folder: Path) -> None:
+    """Print how often a report opens files, and reads lines and their documents."""
+    counted = {"open_file": "files opened", "_record": "lines read", "sample_of": "documents read"}
+    with ExitStack() as stack:
+        calls = {
+            name: stack.enter_context(patch.object(samples, name, wraps=vars(samples)[name]))
+            for name in counted
+        }
+        everything(folder)
+    for name, what in counted.items():
+        of = FILES if name == "open_file" else FILES * SAMPLES
+        show(what, f"{calls[name].call_count:,} for {of:,}")
+
+
 def leaderboard(folder: Path) -> None:
     """Rank the models."""
     report.rank(report.collect([folder]))
@@ -84,10 +110,11 @@ if __name__ == "__main__":
         for number in range(FILES):
             write_run(folder, number)
         plain = apart(parse, folder).processor
-        for work in (tables, leaderboard, everything):
+        for work in (tables, leaderboard, marks, everything):
             cost = apart(work, folder)
             figure = f"{cost.wall:.1f} s, {cost.megabytes:.0f} MB"
             show(work.__name__, figure, ratio=plain / cost.processor, to="JSON alone")
+        count_reads(folder)
         page = folder / "out" / report.PAGE
         show("the page", f"{page.stat().st_size / 1e6:.1f} MB")
         if shutil.which("chromium"):

@@ -31,7 +31,7 @@ from spor_tasks.report.views import (
 )
 from spor_tasks.results.rows import PLAIN, prompt_in_words
 from spor_tasks.results.runs import Problem
-from spor_tasks.results.samples import Record, SampleFile
+from spor_tasks.results.samples import Known, Record, SampleFile
 from spor_tasks.results.stats import clusters_of
 
 SIZE = 1000
@@ -216,7 +216,7 @@ def _share(share: float) -> str:
 
 
 def _source(files: Sequence[SampleFile]) -> TestSource:
-    runs, copies = list[RunSource](), Counter[tuple[str, str]]()
+    runs, copies, known = list[RunSource](), Counter[tuple[str, str]](), Known()
     for file in files:
         run, prompt = file.run, prompt_in_words(file.run.signature)
         name = run_name(run) if prompt == PLAIN else f"{run_name(run)}, {prompt}"
@@ -225,7 +225,7 @@ def _source(files: Sequence[SampleFile]) -> TestSource:
             name = f"{name} ({copy})"
         seed = None if run.seed is None else str(run.seed)
         facets = Facets(full_title(run), run.model, prompt, run.arm or AS_IS, seed)
-        runs.append(RunSource(name, facets, file.path, map(shown, file.records())))
+        runs.append(RunSource(name, facets, file.path, map(shown, file.records(known))))
     spec = files[0].run.spec
     labels = {name: score.label for name, score in spec.scores.items()}
     return TestSource(full_title(files[0].run), spec.headline, labels, spec.arms, runs)

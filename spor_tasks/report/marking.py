@@ -45,6 +45,8 @@ class Fault(StrEnum):
         fault._value_, fault.meaning = name, meaning
         return fault
 
+    __hash__ = str.__hash__  # that of an enumeration is in Python, and each output asks often
+
     EMPTY = "empty", "The output has no words."
     LEAK = "leak", "Something hidden appears, by the published rule."
     PHRASE = "phrase missing", "A phrase for something hidden is not copied, by the published rule."
@@ -135,7 +137,7 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
     if text not in output:
         output = text
     scored = _place(text, output)
-    spans, words = list(token_spans(text)), clean(text).split()
+    spans, words = token_spans(text), clean(text).split()
     of_cells, of_attributes = isinstance(sample.table, CellTable), sample.has_attributes
     units = sample.units if of_cells or not (of_attributes or sample.table) else ()
     strict = is_strict(sample) and not of_cells
@@ -159,10 +161,9 @@ def mark(sample: Sample, output: str, text: str, recognized: Iterable[Recognized
     if isinstance(orders, Orders) and not missing:
         positions = [max(placement[0] for placement in placements) for placements in traces]
         is_odd = not is_proper(align.order(positions), orders.references)
-    ended, *references = (
-        each.rstrip().rstrip(_CLOSING).endswith(_STOPS) for each in (text, *sample.references)
-    )
-    is_whole = of_attributes or ended or not any(references or [True])
+    # references that end no sentence excuse an output; without any it must end one
+    excused = sample.references and not any(map(_ends_sentence, sample.references))
+    is_whole = of_attributes or _ends_sentence(text) or excused
     faults = {
         Fault.EMPTY: not spans,
         Fault.LEAK: leaks,
@@ -251,9 +252,9 @@ def _located(
     for number, placements in enumerate(traces):
         for placement in placements:
             found = [words[position] for position in placement]
-            is_whole = any(
-                len(found) == len(tokens) and all(map(_is_same, tokens, found))
-                for tokens in _wordings(units[number])
+            known = _wordings(units[number])
+            is_whole = found in known or any(
+                len(found) == len(tokens) and all(map(_is_same, tokens, found)) for tokens in known
             )
             label = Label("unit" if is_whole else "doubtful unit", number)
             positions = enumerate(sorted(set(placement)))
@@ -330,11 +331,18 @@ _CLOSING = "\"'”’»)]*"
 _STOPS = (".", "!", "?", "…", "。", "！", "？")
 
 
+def _ends_sentence(text: str) -> bool:
+    return text.rstrip().rstrip(_CLOSING).endswith(_STOPS)
+
+
 def _repeats(tokens: Sequence[str]) -> bool:
     """Return whether six or more words are repeated immediately."""
+    runs = list(zip(*(tokens[start:] for start in range(_RUN)), strict=False))
+    if len({*runs}) == len(runs):  # as most often
+        return False
     last: dict[tuple[str, ...], int] = {}
     period = streak = 0
-    for place, run in enumerate(zip(*(tokens[start:] for start in range(_RUN)), strict=False)):
+    for place, run in enumerate(runs):
         distance = place - last.get(run, place)  # 0 where it is new
         last[run] = place
         streak = streak + 1 if distance == period else 1

@@ -16,7 +16,6 @@ from spor_tasks.results.facts import Declared
 from spor_tasks.results.runs import Problem, Run, RunKey
 from spor_tasks.results.samples import Known, SampleFile, find
 
-_KNOWN_BYTES = 32_000_000  # of a file whose documents are held for other runs
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
 
@@ -101,8 +100,7 @@ def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
         known, task = (known if run.task == task else {}), run.task
         try:
             if file := find(run):
-                is_small = file.path.stat().st_size <= _KNOWN_BYTES
-                found[run.id] = values_of(file, shared, known if is_small else None)
+                found[run.id] = values_of(file, shared, known)
         except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
             told = (
                 error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")

@@ -88,6 +88,8 @@ class _Told:
     shown_pairs: Mapping[str, float]
 
 
+_KNOWN_BYTES = 32_000_000  # of a file whose documents are held for other runs
+
 Known = dict[str, _Told]
 """The documents of some runs by id."""
 
@@ -102,13 +104,16 @@ class SampleFile:
     def records(self, known: Known | None = None) -> Iterator[Record]:
         """Yield the samples in the order of the file, one in memory at a time.
 
-        The documents that are ``known`` are taken from there, and new ones are put there.
+        The documents that are ``known`` are taken from there, and new ones are put there, unless
+        the file is large.
 
         Raises:
             ResultError: a line is incomplete, or lm-eval did not write it; ``where`` names it.
         """
         place = str(self.path)
         try:
+            if known is not None and self.path.stat().st_size > _KNOWN_BYTES:
+                known = None
             with open_file(self.path) as file:
                 lines = iter(partial(file.readline, ROW_BYTES + 1), b"")
                 for number, line in enumerate(lines, start=1):

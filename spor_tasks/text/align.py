@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from spor_tasks.core.sample import AttributeValue, DataUnit, Triple
@@ -215,13 +216,11 @@ def _nearest(token: str, words: Mapping[str, Sequence[int]], *, same_digits: boo
     if same_digits and (digits := _digits(token)):
         least = _MOST_EDITS
         words = {word: positions for word, positions in words.items() if _digits(word) == digits}
-    nearest: list[int] = []
-    for word, positions in words.items():
-        distance = Levenshtein.distance(token, word, score_cutoff=least)  # least + 1: any more
-        if distance < least:
-            least, nearest = distance, []
-        if distance == least:
-            nearest += positions
+    # in C over all words; the nearest come first
+    found = process.extract(
+        token, list(words), scorer=Levenshtein.distance, score_cutoff=least, limit=None
+    )
+    nearest = [each for word, by, _ in found if by == found[0][1] for each in words[word]]
     return sorted(nearest)
 
 

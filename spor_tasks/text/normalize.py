@@ -1,7 +1,6 @@
 """The string conversions of the published implementation, and how names and yes or no are read."""
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 _DISPLAY = str.maketrans({"_": " ", "\\": None, '"': None})
@@ -48,9 +47,9 @@ def clean(text: str) -> str:
     return text.translate(_CLEAN).strip().lower()
 
 
-def token_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where in ``text`` each token of ``clean(text).split()`` begins and ends."""
-    return (match.span() for match in _TOKEN.finditer(text))
+def token_spans(text: str) -> list[tuple[int, int]]:
+    """Return where in ``text`` each token of ``clean(text).split()`` begins and ends."""
+    return [match.span() for match in _TOKEN.finditer(text)]
 
 
 def find_whole(text: str, phrase: str) -> int:

@@ -178,7 +178,7 @@ copying = st.builds(
 
 @given(texts)
 def test_spans_and_origins_are_those_of_the_cleaned_text(text):
-    spans = list(token_spans(text))
+    spans = token_spans(text)
     assert [clean(text[start:end]) for start, end in spans] == clean(text).split()
     seen, (*begins, end) = normalized(text), origins(text)
     assert (len(begins), end) == (len(seen), len(text))

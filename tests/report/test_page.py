@@ -9,7 +9,7 @@ import shutil
 from html import unescape
 from itertools import product
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -30,6 +30,7 @@ from spor_tasks.report.marking import mark
 from spor_tasks.report.plots import draw
 from spor_tasks.report.tables import legend_of
 from spor_tasks.report.templates import template
+from spor_tasks.results import samples as logged_samples
 from spor_tasks.results.runs import Problem
 from tests.support import invented_runs
 from tests.support.html import chunk, packed_rows, page_of, tags_of
@@ -203,6 +204,22 @@ def test_runs_of_some_samples_share_them_with_runs_of_others(tmp_path):
     assert (shared, own) == (["atom"], [[None, None], [None, ["combination"]]])
     traits = test["traits"][2]
     assert (traits["category"], traits["predicate"]) == ("inform", ["food", "area"])
+
+
+def test_documents_are_read_as_often_for_many_runs_as_for_one(tmp_path):
+    def count():
+        with patch.object(logged_samples, "sample_of", wraps=sample_of) as reading:
+            page_of(tmp_path)
+        return reading.call_count
+
+    towns = list(map(town, range(8)))
+    write_run(tmp_path, "a", towns)
+    (of_first,) = tmp_path.glob("samples_*")
+    alone = count()
+    for name in "bcd":
+        write_run(tmp_path, name, towns, model=name)
+        of_first.with_stem(of_first.stem[:-1] + name).write_bytes(of_first.read_bytes())
+    assert count() == alone
 
 
 def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path):
