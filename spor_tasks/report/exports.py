@@ -181,9 +181,10 @@ def _entry(
     signature = row.signature
     versions = f"spor-tasks {signature['spor_tasks']}, lm-eval {signature['lm_eval']}"
     adapters = sorted({str(each.adapter.adapter_sha256)[:8] for each in results if each.adapter})
+    merged = ", merged" if any("adapter_merged" in each.training for each in results) else ""
     notes = [
         f"{row.score.title} of {full_title(row)}, version {signature['version']}",
-        f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}" if adapters else ""),
+        f"arm {arm or 'as is'}" + (f", adapters {', '.join(adapters)}{merged}" if adapters else ""),
         f"seeds {', '.join(str(seed) for seed in cell.seeds) or 'none'}",
         f"95 % interval [{interval_text(cell.interval, row.score)}], n = {row.size.n}",
         *(signature[key] for key in ("generation", "backend", "dtype", "quantization")),

@@ -66,6 +66,7 @@ def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path):
         with edited(write_whole(tmp_path / "runs", str(seed), **run)) as content:
             facts = content["configs"][TASK]["metadata"]["spor"]
             facts["adapter"]["adapter_sha256"] = str(seed) * 64
+            content["config"]["adapter_merged"] = True
     source = "https://huggingface.co/datasets/me/runs"
     assert exported(tmp_path / "runs", tmp_path, dataset="me/spor", source=source) == ()
     found = entries(tmp_path)
@@ -74,7 +75,7 @@ def test_an_entry_is_a_mean_over_seeds_and_each_adapter_has_a_record(tmp_path):
     entry = found[files[1]]
     assert (entry["value"], entry["dataset"]) == (50, {"id": "me/spor", "task_id": TASK})
     assert (entry["date"], entry["source"]["url"]) == ("2026-11-22", source)
-    for fact in ("PARENT", "arm invisible", "00000000", "seeds 0, 1, 2", "n = 33", "version 2.0"):
+    for fact in ("PARENT", "arm invisible", "2, merged;", "seeds 0, 1, 2", "n = 33", "version 2.0"):
         assert fact in entry["notes"]
     adapters = {f"owner/model+invisible-{str(seed) * 8}" for seed in range(3)}
     names = {record["model_info"]["id"] for record in records(tmp_path)}
