@@ -3,6 +3,7 @@
 import logging
 import os
 import pickle
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -244,12 +245,18 @@ def loading(name: str, remedy: str) -> Iterator[None]:
             what = f"needs the package {error.name}, which is not installed"
             raise ConfigError(what, where=name, remedy=_EXTRAS) from error
         what, architecture = in_words(error), ""
+        if isinstance(error, ModuleNotFoundError):  # lm-eval's own, which names its extras
+            named = re.search(r"lm-eval\[(api|hf|vllm)\]", what)
+            remedy = f"Run `pip install 'spor-tasks[{named[1]}]'`." if named else _EXTRAS
+            what = what.partition(". ")[0]
+        elif isinstance(error, TypeError) and (unknown := _UNEXPECTED.search(what)):
+            remedy = f"If {unknown[1]} is an argument that you gave, correct it or leave it out."
         if isinstance(error, pickle.UnpicklingError):  # its own message advises to load it anyway
             what = "its weights are a pickle with more than tensors, which could run code"
         with suppress(SporError):
             if folder := find_folder(name, "config.json"):
-                named = read_json(folder / "config.json").get("architectures")
-                architecture = f"{named[0]} " if isinstance(named, list) and named else ""
+                kinds = read_json(folder / "config.json").get("architectures")
+                architecture = f"{kinds[0]} " if isinstance(kinds, list) and kinds else ""
         what = f"{architecture}cannot be loaded: {what}"
         raise ConfigError(what, where=name, remedy=remedy) from error
 
@@ -282,6 +289,7 @@ def class_name(model: object) -> str:
     return type(inner.get_base_model() if hasattr(inner, "get_base_model") else inner).__name__
 
 
+_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")
 _PASSING = (SporError, KeyboardInterrupt, GeneratorExit)
 _EXTRAS = "Run `pip install 'spor-tasks[hf]'`; the extra of servers is `api`, of vLLM `vllm`."
 OWN_CODE = "needs code of its own, which is not run unless you ask for it"

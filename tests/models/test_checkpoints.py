@@ -3,6 +3,7 @@
 import importlib
 import json
 import logging
+import re
 
 import pytest
 
@@ -168,3 +169,25 @@ def test_a_missing_package_is_named_with_its_extra():
     ):
         importlib.import_module("no_such")
     assert "spor-tasks[hf]" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("error", "what", "remedy"),
+    [
+        (
+            ModuleNotFoundError("tenacity is missing. Please run `pip install lm-eval[api]`"),
+            "ModuleNotFoundError: tenacity is missing$",
+            "^Run `pip install 'spor-tasks\\[api\\]'`",
+        ),
+        (
+            TypeError("f() got an unexpected keyword argument 'flavour'"),
+            "flavour",
+            "^If flavour is",
+        ),
+    ],
+)
+def test_an_error_of_lm_eval_gets_the_advice_that_it_needs(error, what, remedy):
+    with pytest.raises(ConfigError) as caught, checkpoints.loading("base", "Check its folder."):
+        raise error
+    assert re.search(what, caught.value.what)
+    assert re.search(remedy, caught.value.remedy)
