@@ -70,12 +70,12 @@ def advice(name: object, names: Iterable[object], others: str | None = None) -> 
 
 def misspelt(names: Iterable[str], known: Iterable[str]) -> str | None:
     """Return the first of the names that is not known, but nearly so; None if there is none."""
-    from rapidfuzz.distance import Levenshtein  # slow to import
+    from rapidfuzz.distance import OSA  # slow to import
 
     right = set(known)
     for name in names:
         most = _TYPING_ERRORS if len(name) > _SHORT else 1
-        edits = (Levenshtein.distance(name.lower(), each) for each in right)
+        edits = (OSA.distance(name.lower(), each) for each in right)  # two letters swapped are one
         if name not in right and min(edits, default=most + 1) <= most:
             return name
     return None

@@ -1,6 +1,7 @@
 """Checks of an evaluation before it loads a model, which may take minutes."""
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from json import JSONDecodeError
@@ -131,6 +132,10 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
             remedy="Leave the setting out: a model that was not tuned on chats takes plain "
             "prompts.",
         )
+    batch_size = arguments.get("batch_size", settings.batch_size)
+    if not re.fullmatch(r"0*[1-9]\d*|auto(:\d+(\.\d+)?)?|None", str(batch_size)):
+        what = f"{batch_size} is neither a whole number from 1 nor auto"
+        raise ConfigError(what, where="batch_size")
     device = arguments.get("device", settings.device)
     if device is not None and backend(settings.model).on_transformers:
         from spor_tasks.metrics.judges.checkpoints import device_of  # torch

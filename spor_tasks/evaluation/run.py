@@ -65,6 +65,12 @@ _OPTIONS = (
 
 _SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
 
+_OF_TRANSFORMERS = (
+    *("attn_implementation", "cache_dir", "device_map", "local_files_only", "low_cpu_mem_usage"),
+    *("quantization_config", "token", "torch_dtype", "use_safetensors", "variant"),
+)
+"""Further arguments, which lm-eval's models of transformers pass on."""
+
 _ARGUMENTS = "The documentation of lm-eval's models names all."
 
 _CANNOT_LOAD = (
@@ -232,7 +238,8 @@ class Evaluator:
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
         with checkpoints.loading(str(arguments.get("pretrained", self._type)), _CANNOT_LOAD):
             kind = get_model(self._type)
-            _check_arguments(kind, arguments)
+            further = _OF_TRANSFORMERS if backends.backend(self._type).on_transformers else ()
+            _check_arguments(kind, arguments, further)
             model = kind.create_from_arg_obj(arguments, self._settings)
         for name in filter(partial(hasattr, model), asking.REQUESTS):
             answer: Callable[..., object] = partial(asking.shown(getattr(type(model), name)), model)
@@ -243,12 +250,10 @@ class Evaluator:
         return model
 
 
-def _check_arguments(kind: type[LM], arguments: Arguments) -> None:
+def _check_arguments(kind: type[LM], arguments: Arguments, further: Sequence[str]) -> None:
     """Refuse a misspelt argument; a name that is like no other may be transformers' own."""
     makers = (vars(part).get("__init__", object.__init__) for part in kind.__mro__)
-    known = dict.fromkeys(
-        chain.from_iterable(inspect.signature(each).parameters for each in makers)
-    )
+    known = dict.fromkeys(chain(*(inspect.signature(each).parameters for each in makers), further))
     if name := misspelt(arguments, known):
         what, remedy = f"there is no argument {name!r}", advice(name, known, _ARGUMENTS)
         raise ConfigError(what, where="model_args", remedy=remedy)

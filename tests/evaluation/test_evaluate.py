@@ -149,6 +149,12 @@ def test_settings_in_a_file_name_tasks_of_the_user_beside_ours(checkpoint, tmp_p
             )
             for name in (" --device cuda", " --device cuda:0", ",device=cuda:1", " --device gpu")
         ),
+        (
+            "--tasks MINI --model_args BASE --device cdua",
+            "no such device\n  The nearest names are cud",
+        ),
+        ("--tasks MINI --model_args BASE --batch_size zero", "error: batch_size: zero is neither "),
+        ("--tasks MINI --model_args BASE,batch_size=0", "error: batch_size: 0 is neither "),
         ("--tasks spor_mini_icl --num_fewshot 0", "error: num_fewshot: "),
         ("--tasks MINI --gen_kwargs num_beams=5", "hf does not support the beam search"),
         ("--tasks MINI --model vllm --gen_kwargs num_beams=2", "vllm does not support the beam"),
@@ -181,9 +187,17 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
     assert complaint in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["pretraind", "pretrained=a,dtyp", "pretrained=a,pef"])
-def test_a_misspelt_argument_of_a_model_gets_the_nearest(name, capsys):
-    right = {"pretraind": "pretrained", "dtyp": "dtype", "pef": "peft"}[name.split(",")[-1]]
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("pretraind", "pretrained"),
+        ("pretrained=a,dtyp", "dtype"),
+        ("pretrained=a,dtpye", "dtype"),
+        ("pretrained=a,pef", "peft"),
+        ("pretrained=a,atn_implementation", "attn_implementation"),
+    ],
+)
+def test_a_misspelt_argument_of_a_model_gets_the_nearest(name, right, capsys):
     assert run("--tasks", MINI, "--model", "spor-hf", "--model_args", f"{name}=float32") == 2
     assert f"nearest names are {right}, " in capsys.readouterr().err
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 import transformers
 
-from spor_tasks.core.errors import ConfigError, SporError
+from spor_tasks.core.errors import ConfigError, SporError, advice
 from spor_tasks.core.files import is_file
 from spor_tasks.core.weights import digest_weights, find_folder
 
@@ -26,6 +26,8 @@ Loaded: TypeAlias = tuple[Any, Any, Iterable[str]]
 _log = logging.getLogger(__name__)
 
 MOST_TOKENS = 512  # of a checkpoint that does not say how many it takes, and of most kinds
+_DEVICES = ("cpu", "cuda", "mps", "xpu")
+
 _REMEDY = (
     "Name a folder that a sequence classifier was saved in, or one on the Hugging Face hub, "
     "such as Inria-CEDAR/FactSpotter-DeBERTaV3-Base."
@@ -49,11 +51,14 @@ def device_of(name: str | None, user: str = "classifier") -> torch.device:
     name = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ConfigError(
-            f"the {user} cannot use the device {name}: {reason}", remedy="Use cpu."
-        ) from error
+    except (AssertionError, ImportError, RuntimeError) as error:
+        reason, remedy = str(error).partition("\n")[0], "Use cpu."
+        if isinstance(error, NotImplementedError):
+            reason = "torch has no part for it here"
+        elif reason.startswith("Expected one of"):
+            reason, remedy = "there is no such device", advice(name.partition(":")[0], _DEVICES)
+        what = f"the {user} cannot use the device {name}: {reason}"
+        raise ConfigError(what, remedy=remedy) from error
 
 
 def warn_of_cuts(count: int, inputs: int, fault: str, most_tokens: int) -> None:
