@@ -12,7 +12,7 @@ from typing import NamedTuple
 from spor_tasks.report.collect import Report
 from spor_tasks.report.grid import full_title, p_text, repeated, samples_text
 from spor_tasks.report.leaderboard import Board
-from spor_tasks.results.compare import MARKS, SystemPair, holm, is_of_one_seed, tested
+from spor_tasks.results.compare import MARKS, ONE_SEED, SystemPair, holm, is_of_one_seed, tested
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import AllLogged
 from spor_tasks.results.pairs import Pairing
@@ -23,7 +23,7 @@ _FLOOR = "copy-input"
 _BASE = "the base"
 _PERCENT = 100
 _LEVEL = MARKS[-1][1]
-_ONE_SEED = " Each arm was trained once: this holds for these checkpoints only."
+_CHECKPOINTS = " One training seed: this holds for these checkpoints only."
 
 
 class Answers(NamedTuple):
@@ -63,6 +63,11 @@ def of_pairs(pairing: Pairing) -> tuple[Answers, ...]:
         main = next((row.score for row in task.rows), "")
         sentences = [
             _verdict(replace(row.difference, p=row.p), row.facts, *row.systems[::-1], row.digits)
+            + (
+                _CHECKPOINTS
+                if ONE_SEED in row.difference.notes and not row.difference.reason
+                else ""
+            )
             for row in task.rows
             if row.score == main or row.difference.mark
         ]
@@ -82,7 +87,7 @@ def _differences(rows: Sequence[Comparison], logged: AllLogged) -> Iterator[tupl
     pairs: dict[tuple[str, ...], list[tuple[Comparison, Estimate]]] = defaultdict(list)
     for row in rows:
         if row.difference:
-            note = _ONE_SEED if all(is_of_one_seed(cell.runs) for cell in row.arms) else ""
+            note = _CHECKPOINTS if all(is_of_one_seed(cell.runs) for cell in row.arms) else ""
             arms = map(str.capitalize, row.spec.arms)
             pairs[row.task, row.name, *arms, note].append((row, row.difference))
     for (row, _, first, second), gain in zip(asked, gains, strict=True):

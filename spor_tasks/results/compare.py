@@ -44,7 +44,7 @@ _NORMAL = 1.959964  # 95 % of a normal distribution is within this many standard
 _ROUNDING = 1e-6  # a mean of scores of 100 may be a little more
 _NOT_POOLED = "splits are put together from their samples: evaluate with --log_samples"
 _UNPAIRED = "unpaired: the arms were trained with different seeds"
-_ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
+ONE_SEED = "holds for these checkpoints only: one training seed says nothing about others"
 
 System = Sequence[Run]
 """Runs that differ only in their training seeds."""
@@ -399,7 +399,7 @@ def _rows(
         difference = _difference(metric, cells, n, logged) if is_compared else None
         if as_is.values and sum(bool(cell.values) for cell in cells) == 1:  # read as a gain
             cells = tuple(
-                replace(cell, notes=(*cell.notes, _ONE_SEED)) if is_of_one_seed(cell.runs) else cell
+                replace(cell, notes=(*cell.notes, ONE_SEED)) if is_of_one_seed(cell.runs) else cell
                 for cell in cells
             )
         yield Comparison(
@@ -430,7 +430,7 @@ def _difference(metric: str, cells: Sequence[Cell], n: int, logged: AllLogged) -
     difference = estimate(logged, metric, one.runs, other.runs)
     notes = [] if one.seeds == other.seeds else [_UNPAIRED]
     if (one.seeds or other.seeds) and 1 in {len(one.values), len(other.values)}:
-        notes.append(_ONE_SEED)
+        notes.append(ONE_SEED)
     if difference is None:
         value = statistics.fmean(one.values) - statistics.fmean(other.values)
         score = one.runs[0].spec.scores[metric]

@@ -23,6 +23,7 @@ from spor_tasks.results import proportions, stats
 from spor_tasks.results.compare import (
     NO_VERDICT,
     NOT_RESAMPLED,
+    ONE_SEED,
     SystemPair,
     holm,
     interval,
@@ -489,8 +490,11 @@ def _rows(pairs: TaskPairs, score: str, tested: Tested, systems: Sequence[str]) 
         else []
         for name, each, of in zip(systems, pairs.samples, pairs.logged, strict=True)
     ]
+    seeds = [{one.result.run.seed for one in each.runs if one.result.run} for each in pairs.samples]
+    once = [len(of_system - {None}) == 1 for of_system in seeds]
     for number, found in enumerate(tested.differences, start=1):
         moved = sides[number] - sides[0]
+        of_seeds = [ONE_SEED] if once[0] or once[number] else []
         yield Paired(
             task=pairs.task,
             score=score,
@@ -498,7 +502,7 @@ def _rows(pairs: TaskPairs, score: str, tested: Tested, systems: Sequence[str]) 
             systems=(systems[0], systems[number]),
             values=(tested.values[0], tested.values[number]),
             intervals=(tested.intervals[0], tested.intervals[number]),
-            difference=replace(found, notes=(*found.notes, *notes[0], *notes[number])),
+            difference=replace(found, notes=(*found.notes, *notes[0], *notes[number], *of_seeds)),
             p=None,
             test=tested.test,
             moved=(int((moved > 0).sum()), int((moved < 0).sum())),

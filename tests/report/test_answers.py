@@ -7,15 +7,15 @@ from itertools import product
 import pytest
 
 from spor_tasks import report
-from spor_tasks.report.answers import answers
+from spor_tasks.report.answers import answers, of_pairs
 from spor_tasks.report.floors import with_floors
 from spor_tasks.report.leaderboard import rank
-from spor_tasks.results import stats
+from spor_tasks.results import pairs, stats
 from tests.support.result_files import UNKNOWN_ARM, distinct, edited, rows_of, write_rows
 
 TASK = {"task": "spor_systematicity_mini"}
 SAMPLES = 40
-ONCE = " Each arm was trained once: this holds for these checkpoints only."
+ONCE = " One training seed: this holds for these checkpoints only."
 
 
 def write(folder, arm, mean, *, seed=0, model="base", count=SAMPLES, **more):
@@ -82,6 +82,16 @@ def test_a_loss_has_the_interval_of_its_size_and_single_runs_a_detectable_differ
     (sentence, *_), found = told(tmp_path)
     size = f"{found.rows[0].difference.detectable:.1f}"
     assert sentence.endswith(f"; {size} would have been found with 80 % power.{ONCE}")
+
+
+def test_a_comparison_of_two_trainings_holds_for_their_checkpoints(tmp_path):
+    files = [write(tmp_path, arm, mean) for arm, mean in (("atom", 30), ("combination", 60))]
+    (about,) = of_pairs(pairs.pair(files))
+    (sentence,) = about.sentences
+    assert " over results_atom-0-base.json, p < 0.0001." in sentence
+    assert sentence.endswith(ONCE)
+    base = write(tmp_path, None, 30)
+    assert "seed" not in of_pairs(pairs.pair([base, base]))[0].sentences[0]
 
 
 def test_a_further_score_that_is_marked_is_not_hidden(tmp_path):
