@@ -12,10 +12,13 @@ labelled texts, to which no filter is applied by default. A row with the text as
 stand for a line.
 
 Where the samples are known, as those of a task or a file are, plain texts are read of any corpus: a
-line for each prompt of each sample, in their order.
+line for each prompt of each sample, in their order. A line may be a JSON string, if all are.
 """
 
+import logging
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +33,7 @@ from spor_tasks.core.files import (
     begins_list,
     begins_rows,
     decoded,
+    is_blank,
     name_of,
     parse_rows,
     read_json,
@@ -43,6 +47,8 @@ from spor_tasks.corpora.slots import in_its_names
 from spor_tasks.evaluation.subject import Subject
 from spor_tasks.metrics.base import Metric
 from spor_tasks.text import filters as known_filters
+
+_log = logging.getLogger(__name__)
 
 _LOOKS = (
     "Write JSON Lines: in each line a sample and its `output`, as `spor score --help` shows. "
@@ -154,9 +160,18 @@ def _in_order(
         yield f"{place}, sample {name}", {"id": name, **fields}, sample
 
 
-def _texts(lines: Iterable[bytes], where: str) -> PlacedRows:
-    """Yield each line as the output of a row."""
-    for number, text in enumerate(decoded(lines, where), start=1):
+def _texts(lines: Sequence[bytes], where: str) -> PlacedRows:
+    """Yield each line as the output of a row; if all are JSON strings, what these stand for."""
+    texts: Iterable[str] = decoded(lines, where)
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError):
+        as_json = [
+            "" if is_blank(line) else msgspec.json.decode(line.removeprefix(BOM_UTF8), type=str)
+            for line in lines
+        ]
+        if any(as_json):
+            _log.warning("%s: each line is a JSON string, and is read as the text of it", where)
+            texts = as_json
+    for number, text in enumerate(texts, start=1):
         # only `\n` and `\r\n` end a line
         output = text.removesuffix("\n").removesuffix("\r")
         yield f"{where}:{number}", {"output": output}

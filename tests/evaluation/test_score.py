@@ -585,6 +585,21 @@ def test_a_list_of_texts_or_of_numbered_rows_is_read_as_lines(tmp_path, form):
         score_files([write_rows(tmp_path / "x.jsonl", *shuffled)], task=MINI)
 
 
+def test_lines_that_are_all_json_strings_are_read_as_these(tmp_path, caplog):
+    texts = ['Ann\u00e9 said "here".', "", *texts_of(MINI)[2:]]
+    written = ["" if number == 1 else json.dumps(text) for number, text in enumerate(texts)]
+    found, expected = (
+        score_files([put(tmp_path, lines(each))], task=MINI, metrics=["chrf"]).systems[0]
+        for each in (written, texts)
+    )
+    assert found.scores == expected.scores
+    assert [row.outputs for row in found.rows] == [row.outputs for row in expected.rows]
+    (told,) = caplog.messages
+    assert "each line is a JSON string" in told
+    mixed = score_files([put(tmp_path, lines([*written[:-1], "plain"]))], task=MINI)
+    assert mixed.systems[0].rows[0].outputs[0].count("\\") == 3
+
+
 def test_lower_case_gives_the_bleu_that_sacrebleu_gives(tmp_path):
     texts = texts_of(MINI)
     outputs = [text.replace("is", "was").title() for text in texts]
