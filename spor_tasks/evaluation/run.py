@@ -283,7 +283,7 @@ def prepare(out: Path, tasks: Iterable[str]) -> None:
 
 
 def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> list[Path]:
-    """Return the result file; refuse what lacks something: lm-eval only warns of that."""
+    """Return the result file; remove and refuse what lacks something: lm-eval only warns of it."""
     folder = out.parent if out.suffix == ".json" else out
     files = {file.name: file for file in folder.rglob(f"*_{date}.json*")}
     missing = []
@@ -296,6 +296,8 @@ def _check_written(out: Path, date: str, rows: Mapping[str, int]) -> list[Path]:
     if not any(file.read_bytes().endswith(b"\n}") for file in results):
         missing.append("results")
     if missing:
+        for file in files.values():
+            file.unlink()
         raise ResultError(
             f"the {missing[0]} could not be written whole",
             where=out,

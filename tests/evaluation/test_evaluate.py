@@ -469,6 +469,7 @@ def test_results_that_cannot_be_written_are_an_error(tmp_path, monkeypatch, load
     monkeypatch.setattr(EvaluationTracker, "save_results_samples", full_disk)
     with pytest.raises(ResultError, match=f"samples of {MINI}"):
         evaluator.evaluate([{}], [MINI], tmp_path / "out", limit=2)
+    assert not [*tmp_path.rglob("results_*.json")]  # which a report would name for ever
     evaluator.evaluate([{}], [MINI], tmp_path / "out", limit=2, log_samples=False)
     monkeypatch.setattr(EvaluationTracker, "save_results_aggregated", full_disk)
     monkeypatch.setattr(EvaluationTracker, "date_id", "none", raising=False)
