@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import gc
 import json
 import math
 import sys
@@ -157,19 +158,23 @@ def run(options: argparse.Namespace) -> None:
         what, remedy = "is read, too, and would be replaced", "Name another file."
         raise ConfigError(what, where=out, remedy=remedy)
     require_new(out, overwrite=options.overwrite)
-    result = score(
-        options.files,
-        task=options.task,
-        metrics=_metrics(options),
-        corpus=options.corpus,
-        references=options.references,
-        lang=options.lang,
-        include=options.include_path,
-        baseline=options.compare,
-        filters=options.filter,
-        lowercase=options.lowercase,
-        intervals=options.interval,
-    )
+    gc.disable()  # all rows stay to the end: a sixth of the time would go into looking for others
+    try:
+        result = score(
+            options.files,
+            task=options.task,
+            metrics=_metrics(options),
+            corpus=options.corpus,
+            references=options.references,
+            lang=options.lang,
+            include=options.include_path,
+            baseline=options.compare,
+            filters=options.filter,
+            lowercase=options.lowercase,
+            intervals=options.interval,
+        )
+    finally:
+        gc.enable()
     systems = result.systems[: len(options.files)]
     if options.per_sample:
         named = len(systems) > 1
