@@ -87,12 +87,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         self._reduced = reduced
         self._last_tokens: dict[frozenset[str], LastTokens] = {}
         trust = trust_remote_code is True  # with None, transformers asks on the terminal
-        self.merges = merge is True
-        if merge not in (True, False, None):
-            raise ConfigError(f"merge={merge} is unknown", remedy="Use true or false.")
-        if merge and not (isinstance(pretrained, str) and kwargs.get("peft")):
-            remedy = "Name one with peft=, or leave merge= away."
-            raise ConfigError("there is no adapter that merge=true could merge", remedy=remedy)
+        self.merges = merging.asked(merge, isinstance(pretrained, str) and kwargs.get("peft"))
         name = pretrained if isinstance(pretrained, str) else type(pretrained).__name__
         with checkpoints.loading(name, "Check its folder, and that of its adapter."):
             if device not in {None, _ANY_DEVICE}:

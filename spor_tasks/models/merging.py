@@ -14,6 +14,20 @@ trained prompts, which take notice of padding, have 0.28 and more.
 """
 
 
+def asked(merge: object, adapter: object) -> bool:
+    """Return whether an adapter is to be merged.
+
+    Raises:
+        ConfigError: that is neither true nor false, or there is no adapter.
+    """
+    if merge not in (True, False, None):
+        raise ConfigError(f"merge={merge} is unknown", remedy="Use true or false.")
+    if merge and not adapter:
+        remedy = "Name one with peft=, or leave merge= away."
+        raise ConfigError("there is no adapter that merge=true could merge", remedy=remedy)
+    return bool(merge)
+
+
 def check(adapter: str, revision: str | None, *, coded: bool, quantization: str | None) -> None:
     """Refuse an adapter, or a base, that is known not to be merged before it is loaded.
 
@@ -33,10 +47,8 @@ def merge(tuned: PeftModel, adapter: str) -> PreTrainedModel:
     Raises:
         ConfigError: peft cannot merge it, or the merged base gives other probabilities.
     """
-    ids = (
-        torch.arange(1, 17, device=tuned.device)[None]
-        % tuned.get_input_embeddings().weight.shape[0]
-    )
+    tokens = tuned.get_input_embeddings().weight.shape[0]
+    ids = torch.arange(1, 17, device=tuned.device)[None] % tokens
     inputs = {"input_ids": ids}
     if tuned.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids
