@@ -241,6 +241,10 @@ class Evaluator:
             further = _OF_TRANSFORMERS if backends.backend(self._type).on_transformers else ()
             _check_arguments(kind, arguments, further)
             model = kind.create_from_arg_obj(arguments, self._settings)
+        weights = getattr(getattr(model, "_model", None), "dtype", None)
+        place = str(getattr(model, "device", None))
+        if (str(weights), place) == ("torch.bfloat16", "cpu") and backends.lacks_bfloat16():
+            _log.warning("this processor computes bfloat16 slowly: dtype=float32 is faster")
         for name in filter(partial(hasattr, model), asking.REQUESTS):
             answer: Callable[..., object] = partial(asking.shown(getattr(type(model), name)), model)
             if hasattr(model, "_model"):  # it runs here

@@ -137,3 +137,11 @@ def package_versions() -> dict[str, str | None]:
         name: next((each.version for each in packages.distributions(name=name)), None)
         for name in _DATA["packages"]["names"]
     }
+
+
+def lacks_bfloat16(described: Path = Path("/proc/cpuinfo")) -> bool:
+    """Return whether this machine's processor is known to have no instructions for bfloat16.
+
+    Linux lists those of x86 as `avx512_bf16` and `amx_bf16`, of Arm as `bf16`.
+    """
+    return described.is_file() and "bf16" not in described.read_text("utf-8", "replace")

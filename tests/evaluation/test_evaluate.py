@@ -18,6 +18,7 @@ from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, ResultError
 from spor_tasks.evaluation.run import Evaluator, read_models
 from spor_tasks.harness import host, stubs, task_files
+from spor_tasks.models import backends
 from spor_tasks.results import runs
 from tests.conftest import REPOSITORY
 from tests.support import commands
@@ -40,6 +41,22 @@ LIMITS = ("0", "-0.0", "-1", "-0.5", "nan", "inf", "-inf", "2.5")
 
 def run(*arguments):
     return cli.main(["eval", *map(str, arguments)])
+
+
+@_CPU
+def test_a_processor_without_bfloat16_is_told_of(checkpoint, tmp_path, monkeypatch, caplog):
+    described = tmp_path / "cpuinfo"
+    assert not backends.lacks_bfloat16(described)  # nothing is known
+    described.write_text("flags : avx512f avx512_bf16\n")
+    assert not backends.lacks_bfloat16(described)
+    described.write_text("flags : avx2\n")
+    monkeypatch.setattr(backends.lacks_bfloat16, "__defaults__", (described,))
+    for kind in ("bfloat16", "float32"):
+        given = f"pretrained={checkpoint()},dtype={kind}"
+        assert run("--tasks", MINI, "--model", "hf", "--model_args", given, *SHORT) == 0
+        told = "this processor computes bfloat16 slowly: dtype=float32 is faster"
+        assert (told in caplog.messages) == (kind == "bfloat16")
+        caplog.clear()
 
 
 def test_lm_eval_and_spor_eval_give_one_result(checkpoint, tmp_path, monkeypatch, caplog):
