@@ -7,7 +7,7 @@ prompt alone, with the special tokens that the tokenizer adds by default.
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -217,13 +217,13 @@ def steps_of(
     groups: Callable[[int], Iterable[Sequence[int]]], settings: OptimizationConfig, size: int
 ) -> list[Step]:
     """Return the steps of a run, given the rows of each step of an epoch, in batches of a size."""
-    steps: list[Step] = []
-    epoch = 0
-    while epoch != settings.epochs and len(steps) != settings.max_steps:
-        batches = (tuple(map(tuple, chunks(group, size))) for group in groups(epoch))
-        steps = [*steps, *(Step(epoch, each) for each in batches)][: settings.max_steps]
-        epoch += 1
-    return steps
+    epochs = count() if settings.epochs is None else range(settings.epochs)
+    steps = (
+        Step(epoch, tuple(map(tuple, chunks(group, size))))
+        for epoch in epochs
+        for group in groups(epoch)
+    )
+    return [*islice(steps, settings.max_steps)]
 
 
 def count_targets(step: Step, rows: Sequence[Row]) -> int:
