@@ -3,7 +3,7 @@
 import os
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -32,16 +32,25 @@ def seconds(work: Callable[[], object], times: int = 1) -> float:
     return min(_timed(work).processor for _ in range(times))
 
 
-def apart(work: Callable[..., object], *arguments: object) -> Cost:
-    """Return the cost of a function in a process of its own, the imports of its module left out."""
+def apart(
+    work: Callable[..., object], *arguments: object, first: Sequence[object] | None = None
+) -> Cost:
+    """Return the cost of a function in a process of its own, the imports of its module left out.
+
+    What a run with the ``first`` arguments loads is left out too.
+    """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_of_process, work, arguments).result()
+        return pool.submit(_of_process, work, arguments, first).result()
 
 
-def _of_process(work: Callable[..., object], arguments: tuple[object, ...]) -> Cost:
+def _of_process(
+    work: Callable[..., object], arguments: Sequence[object], first: Sequence[object] | None
+) -> Cost:
     with Path(os.devnull).open("w") as nowhere:
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere.fileno(), stream.fileno())
+    if first is not None:
+        work(*first)
     cost = _timed(lambda: work(*arguments))
     held = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return cost._replace(megabytes=max(use.ru_maxrss for use in held) / 1024)
