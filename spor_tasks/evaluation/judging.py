@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from spor_tasks.core.errors import CorpusError
 from spor_tasks.core.sample import Sample
@@ -18,6 +19,7 @@ from spor_tasks.metrics.tally import Column, columns_of
 from spor_tasks.metrics.totals import Numbers
 
 _ROWS_AT_ONCE = 512
+_SECONDS = 1.0  # before a bar is shown
 
 
 class Judged(NamedTuple):
@@ -72,11 +74,13 @@ def _judgements(
     rows, count = [*chain(*zip(*files, strict=True))], len(files)
     at_once = count * max(1, _ROWS_AT_ONCE // count)
     flat: list[list[Judgement]] = [[] for _ in judges]
-    for start in range(0, len(rows), at_once):
-        for judge, of_judge, found in zip(judges, keys, flat, strict=True):
-            if getattr(type(judge), "judge", None) is Metric.judge:
-                some = rows[start : start + at_once]
-                found.extend(_judge(some, judge, of_judge, lowercase=lowercase))
+    with tqdm(desc="judging", total=len(rows), delay=_SECONDS, disable=None, leave=False) as bar:
+        for start in range(0, len(rows), at_once):
+            some = rows[start : start + at_once]
+            for judge, of_judge, found in zip(judges, keys, flat, strict=True):
+                if getattr(type(judge), "judge", None) is Metric.judge:
+                    found.extend(_judge(some, judge, of_judge, lowercase=lowercase))
+            bar.update(len(some))
     by_judge = [
         [found[number::count] for number in range(count)]
         if found
