@@ -330,11 +330,13 @@ def collect(paths: Iterable[Path]) -> Collected:
     sources = tuple(paths)
     collected = of_files(files_of(sources))
     if not collected.runs:
+        others = "`spor compare`, or `spor.compare` in Python, reads results of other tasks."
+        is_other = any(problem.kind == "foreign" for problem in collected.problems)
         raise ResultError(
             "has no results of SPOR tasks",
             each=tuple(map(str, collected.problems)),
             where=", ".join(map(str, sources)),
-            remedy="Give the folder that `--output_path` named.",
+            remedy=others if is_other else "Give the folder that `--output_path` named.",
         )
     return collected
 
