@@ -125,7 +125,7 @@ def check_limit(limit: object) -> None:
     if limit is None or 0 < number < 1 or (number >= 1 and float(number).is_integer()):
         return
     raise ConfigError(
-        f"{limit} is neither a whole number from 1 nor a share such as 0.1",
+        f"{limit!r} is neither a whole number from 1 nor a share such as 0.1",
         where="limit",
         remedy="Leave the setting out to evaluate everything.",
     )
