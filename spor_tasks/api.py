@@ -39,22 +39,43 @@ def list_tasks(pattern: str = "*", *, include_path: PathText | None = None) -> l
     """
     from spor_tasks.harness import task_files
 
-    return [file.name for file in task_files.find([pattern], _path(include_path))]
+    include = _path("include_path", include_path)
+    return [file.name for file in task_files.find([_str("pattern", pattern)], include)]
 
 
-def _path(given: PathText | None) -> Path | None:
-    return None if given is None else Path(given)
+def _str(name: str, given: object) -> str:
+    """Return the text that a parameter of this name was given."""
+    if not isinstance(given, str):
+        raise ConfigError(f"{given!r:.80} is no text", where=name)
+    return given
 
 
-def _paths(*given: PathText | Sequence[PathText]) -> list[Path]:
+def _place(name: str, given: object) -> str:
+    """Return the path that a parameter of this name was given."""
+    if isinstance(given, str | PathLike) and isinstance(path := fspath(given), str) and path:
+        return path
+    remedy = "Results have theirs in `paths`." if isinstance(given, Results) else None
+    raise ConfigError(f"{given!r:.80} is no path", where=name, remedy=remedy)
+
+
+def _path(name: str, given: PathText | None) -> Path | None:
+    return None if given is None else Path(_place(name, given))
+
+
+def _places(name: str, *given: PathText | Sequence[PathText]) -> list[str]:
     """Return paths that were given one by one, or in lists."""
-    lists = ([each] if isinstance(each, str | PathLike) else each for each in given)
-    return [Path(fspath(path)) for each in lists for path in each]
+    lists = (
+        each if isinstance(each, Iterable) and not isinstance(each, str | PathLike) else [each]
+        for each in given
+    )
+    return [_place(name, path) for each in lists for path in each]
 
 
-def _names(given: str | Sequence[str]) -> list[str]:
+def _names(name: str, given: str | Sequence[str]) -> list[str]:
     """Return a list of names, or those of a text with commas, as the commands take them."""
-    return given.split(",") if isinstance(given, str) else [*given]
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"{given!r:.80} is no list of names", where=name)
+    return given.split(",") if isinstance(given, str) else [_str(name, each) for each in given]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +121,7 @@ def describe_task(name: str, *, include_path: PathText | None = None) -> TaskDes
     from spor_tasks.harness import documents, plan, task_files
     from spor_tasks.metrics.scores import info_of
 
-    file, *more = task_files.find([name], _path(include_path))
+    file, *more = task_files.find([_str("name", name)], _path("include_path", include_path))
     if more:
         names = ", ".join(each.name for each in (file, *more[:2]))
         remedy = "list_tasks(…) returns all of them."
@@ -238,7 +259,7 @@ class Results:
         """
         from spor_tasks.report import PAGE, write
 
-        folder = Path(fspath(out))
+        folder = Path(_place("out", out))
         write(self.paths, folder)
         return folder / PAGE
 
@@ -259,9 +280,9 @@ def load(*paths: PathText | Sequence[PathText]) -> Results:
         ResultError: a path is missing, or there are no results of our tasks; for those of other
             tasks there is :func:`compare`.
     """
-    if not (named := _paths(*paths)):
+    if not (named := _places("paths", *paths)):
         raise ConfigError("no results are named", remedy="Name the folder that has them.")
-    results = Results(tuple(named))
+    results = Results(tuple(map(Path, named)))
     _ = results.problems  # damage shows here
     return results
 
@@ -318,6 +339,7 @@ def evaluate(
     from spor_tasks.evaluation.run import Evaluator, options_of
     from spor_tasks.harness import task_files
 
+    names = _names("tasks", tasks)
     settings = {
         "limit": limit,
         "num_fewshot": num_fewshot,
@@ -328,15 +350,14 @@ def evaluate(
         "apply_chat_template": apply_chat_template,
         "system_instruction": system_instruction,
         "seed": seed,
-        "include_path": None if include_path is None else fspath(include_path),
+        "include_path": None if include_path is None else _place("include_path", include_path),
     }
     for name in model_args:
         if close := process.extractOne(name, [*settings], scorer=fuzz.ratio, score_cutoff=80):
             remedy = f"Write {close[0]}."
             raise ConfigError(f"{name!r} is not a setting", where="evaluate", remedy=remedy)
-    folder = Path(tempfile.mkdtemp(prefix="spor-") if out is None else fspath(out))
-    names = _names(tasks)
-    include = _path(include_path)
+    folder = Path(tempfile.mkdtemp(prefix="spor-") if out is None else _place("out", out))
+    include = _path("include_path", include_path)
     given = {**settings, "model": model, "model_args": model_args, "tasks": names, "limit": None}
     evaluator = Evaluator(model, batch_size=batch_size, device=device)
     try:
@@ -384,11 +405,11 @@ def baseline(
 
     written = run(
         name,
-        _names(tasks),
-        folder=Path(fspath(out)),
+        _names("tasks", tasks),
+        folder=Path(_place("out", out)),
         limit=limit,
         held_out=held_out,
-        include=_path(include_path),
+        include=_path("include_path", include_path),
     )
     return Results(tuple(dict.fromkeys(each.file for each in written)))
 
@@ -428,7 +449,8 @@ def score(
 
     ``outputs`` is a file, several files, or lists of texts by the name of a system: a text for each
     sample of the ``task`` or of ``references``, in their order. Several systems are compared with
-    the ``baseline``, which is one of them, or with the first.
+    the ``baseline``, which is one of them, or with the first. ``filters="none"`` scores all of each
+    output.
 
     Raises:
         ConfigError: a name is unknown, or nothing says what the outputs are for.
@@ -438,20 +460,23 @@ def score(
     from spor_tasks.core.files import is_file, write_rows, writing
     from spor_tasks.evaluation.score import score as scored
 
-    given = [outputs] if isinstance(outputs, str | PathLike) else outputs
+    for setting, value in (("task", task), ("baseline", baseline)):
+        if value is not None:
+            _str(setting, value)
+    cut = None if filters is None else _names("filters", filters)
     with tempfile.TemporaryDirectory(prefix="spor-") as folder:
-        if isinstance(given, Mapping):
-            named = {str(Path(folder, f"{i}.jsonl")): name for i, name in enumerate(given)}
+        if isinstance(outputs, Mapping):
+            names = (_str("outputs", name) for name in outputs)
+            named = {str(Path(folder, f"{i}.jsonl")): name for i, name in enumerate(names)}
             for file, name in named.items():
-                if isinstance(given[name], str):
-                    raise ConfigError("is one text, and no list of texts", where=name)
+                texts = outputs[name]
+                if isinstance(texts, str) or not isinstance(texts, Iterable):
+                    raise ConfigError(f"{texts!r:.80} is no list of texts", where=name)
                 with writing(Path(file)):
-                    write_rows(Path(file), ({"output": text} for text in given[name]))
+                    write_rows(Path(file), ({"output": text} for text in texts))
         else:
-            named = {fspath(file): fspath(file) for file in given}
-            if given is outputs and (
-                no_file := next((f for f in named if not is_file(Path(f))), None)
-            ):
+            named = {file: file for file in _places("outputs", outputs)}
+            if no_file := next((f for f in named if f != "-" and not is_file(Path(f))), None):
                 remedy = 'Texts of a system come by its name: {"mine": texts}.'
                 raise ConfigError("there is no such file", where=no_file[:80], remedy=remedy)
         files = {name: Path(file) for file, name in named.items()}
@@ -462,11 +487,11 @@ def score(
             found = scored(
                 [file for name, file in files.items() if name != baseline],
                 task=task,
-                metrics=_names(metrics),
-                corpus=fspath(corpus) if corpus is not None else None,
-                references=Path(fspath(references)) if references is not None else None,
+                metrics=_names("metrics", metrics),
+                corpus=_place("corpus", corpus) if corpus is not None else None,
+                references=_path("references", references),
                 baseline=files[baseline] if baseline is not None else None,
-                filters=None if filters is None else _names(filters),
+                filters=() if cut == ["none"] else cut,
                 lowercase=lowercase,
                 intervals=True,
             )
@@ -589,7 +614,8 @@ def compare(
 
     from spor_tasks.results.pairs import pair
 
-    pairing = pair(_paths(first, *others), cluster=cluster, scores=_names(scores))
+    paths = [Path(each) for each in (*_places("first", first), *_places("others", *others))]
+    pairing = pair(paths, cluster=cluster, scores=_names("scores", scores))
     frame = pd.DataFrame([row.as_row() for row in pairing.rows])
     frame.attrs["problems"] = [*map(str, pairing.problems)]
     return frame

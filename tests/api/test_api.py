@@ -14,7 +14,7 @@ from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.corpora.embedded import MINI
 from spor_tasks.harness import plan, task_files
 from tests.conftest import REPOSITORY
-from tests.support import invented_runs
+from tests.support import foreign_tasks, invented_runs
 from tests.support.rows import write_rows
 
 TASK = "spor_systematicity_mini_icl_atom"
@@ -205,6 +205,13 @@ def test_no_results_are_an_error(tmp_path):
         spor.load(tmp_path)
 
 
+def test_results_of_other_tasks_are_for_comparisons(tmp_path):
+    tasks = foreign_tasks.write_tasks(tmp_path / "tasks", foreign_tasks.documents(4))
+    foreign_tasks.evaluate(tasks, tmp_path / "runs", foreign_tasks.TEXTS)
+    with pytest.raises(ResultError, match=r"spor\.compare"):
+        spor.load(tmp_path / "runs")
+
+
 SETS = "spor_systematicity_mini"
 
 
@@ -250,6 +257,9 @@ def test_texts_of_a_notebook_are_scored_as_files(texts):
     assert found.samples.output.to_list() == [*named["as it is"], *named["lower/case"]]
 
 
+_OF_SCORE = ("task", "corpus", "references", "metrics", "baseline", "filters")
+
+
 @pytest.mark.parametrize(
     ("outputs", "settings", "what"),
     [
@@ -260,9 +270,15 @@ def test_texts_of_a_notebook_are_scored_as_files(texts):
         ({"mine": ["one"]}, {"baseline": "other"}, "none of the systems"),
         ({"mine": ["one"]}, {"task": None}, "nothing says"),
         ({"mine": ["one"]}, {"task": "spor_systematicty_mini"}, "nearest names are"),
-        ("none.txt", {}, "does not exist"),
+        ("none.txt", {}, "^none.txt: there is no such file"),
+        ("a text", {}, '^a text: there is no such file\n.*{"mine": texts}'),
         (["a text", "and another"], {}, '^a text: there is no such file\n.*{"mine": texts}'),
-        ({"mine": "a text"}, {}, "^mine: is one text"),
+        ({"mine": "a text"}, {}, "^mine: 'a text' is no list of texts"),
+        ({"mine": None}, {}, "^mine: None is no list of texts"),
+        ({3: ["a text"]}, {}, "^outputs: 3 is no text"),
+        (None, {}, "^outputs: None is no path"),
+        ([None], {}, "^outputs: None is no path"),
+        *(({"mine": []}, {name: 3}, f"^{name}: 3 is no ") for name in _OF_SCORE),
     ],
 )
 def test_bad_outputs_are_one_error(outputs, settings, what):
@@ -315,6 +331,43 @@ def test_names_are_a_list_or_a_text_with_commas(tmp_path, texts):
     assert loaded.scores.equals(spor.load(tmp_path / "a", tmp_path / "b").scores)
     with pytest.raises(ConfigError, match="no results are named"):
         spor.load([])
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: spor.load(""), "^paths: '' is no path"),
+        (lambda: spor.load(None), "^paths: None is no path"),
+        (lambda: spor.load([None]), "^paths: None is no path"),
+        (lambda: spor.compare("a", None), "^others: None is no path"),
+        (
+            lambda: spor.compare(spor.Results(()), "b"),
+            "^first: .*\n  Results have theirs in `paths`",
+        ),
+        (lambda: spor.compare("a", "b", scores=None), "^scores: None is no list of names"),
+        (lambda: spor.list_tasks([SETS]), r"^pattern: \['spor.* is no text"),
+        (lambda: spor.list_tasks(include_path=3), "^include_path: 3 is no path"),
+        (lambda: spor.describe_task(None), "^name: None is no text"),
+        (lambda: spor.baseline("copy-input", None), "^tasks: None is no list of names"),
+        (lambda: spor.baseline("copy-input", SETS, out=None), "^out: None is no path"),
+        (lambda: spor.baseline("copy-input", SETS, limit="3"), "^limit: '3' is neither a whole"),
+        (lambda: spor.evaluate([3], model="dummy"), "^tasks: 3 is no text"),
+    ],
+)
+def test_a_value_of_another_kind_is_an_error_that_names_its_parameter(
+    call, what, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=what):
+        call()
+
+
+def test_no_filter_has_the_name_of_the_command(texts):
+    found, whole = (
+        spor.score({"mine": [f"- {text}" for text in texts]}, task=SETS, filters=each)
+        for each in ("none", [])
+    )
+    assert found.scores.equals(whole.scores)
 
 
 @pytest.mark.parametrize("paths", [("none",), ("none", "none")])
