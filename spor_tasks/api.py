@@ -247,6 +247,7 @@ class Results:
                 },
             }
             for file in self._read.samples
+            if file.run.id in self._read.logged  # or else problems name its file
             for record in file.records()
         ]
         return pd.DataFrame(rows, columns=None if rows else _SAMPLES)

@@ -140,7 +140,7 @@ def test_an_evaluation_is_that_of_the_command(tmp_path, spor_out):
 def test_a_baseline_is_a_system_too(tmp_path):
     found = spor.baseline("nearest-demonstration", TASK, out=tmp_path, limit=4)
     assert set(found.scores.model) == {"baseline:nearest-demonstration"}
-    assert len(found.samples) == 4
+    assert {*found.samples.model} == {"baseline:units-joined"}
 
 
 def test_results_of_no_folder_go_with_their_object(caplog):
@@ -188,6 +188,18 @@ def test_samples_are_those_of_the_runs_whose_scores_are_used(tmp_path):
     for empty, full in zip((found.scores, found.samples, found.board()), frames, strict=True):
         assert empty.empty
         assert [*empty.columns] == [*full.columns]
+
+
+@pytest.mark.parametrize("change", [lambda rows: rows[1:], lambda rows: [*rows, b"no JSON"]])
+def test_a_damaged_file_of_samples_leaves_those_of_the_others(change, tmp_path):
+    spor.baseline("copy-input", SETS, out=tmp_path, limit=5)
+    (file,) = tmp_path.rglob("samples_*.jsonl")
+    spor.baseline("units-joined", SETS, out=tmp_path, limit=4)
+    file.write_bytes(b"\n".join(change(file.read_bytes().splitlines())))
+    found = spor.load(tmp_path)
+    assert {*found.scores.n} == {4, 5}
+    assert {*found.samples.model} == {"baseline:units-joined"}
+    assert file.name in str(found.problems)
 
 
 @pytest.mark.parametrize("names", ["hellaswag", ["spor_mini_icl", "none"], []])
