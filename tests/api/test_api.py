@@ -140,7 +140,7 @@ def test_an_evaluation_is_that_of_the_command(tmp_path, spor_out):
 def test_a_baseline_is_a_system_too(tmp_path):
     found = spor.baseline("nearest-demonstration", TASK, out=tmp_path, limit=4)
     assert set(found.scores.model) == {"baseline:nearest-demonstration"}
-    assert {*found.samples.model} == {"baseline:units-joined"}
+    assert len(found.samples) == 4
 
 
 def test_results_of_no_folder_go_with_their_object(caplog):
