@@ -10,7 +10,7 @@ import numpy as np
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.compare import holm
-from spor_tasks.results.pairs import Compared, against_first
+from spor_tasks.results.paired_tests import Compared, against_first
 from spor_tasks.results.stats import Clusters
 
 TRIALS = 2_000

@@ -8,7 +8,8 @@ from itertools import product
 
 import numpy as np
 
-from spor_tasks.results.stats import Variances, detectable
+from spor_tasks.results.stats import detectable
+from spor_tasks.results.student import Variances
 
 DEVIATIONS = {
     "systematicity, WebNLG, PARENT": (29, 2360),

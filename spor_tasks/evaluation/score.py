@@ -82,7 +82,7 @@ class Difference:
     @property
     def is_exact(self) -> bool:
         """Whether the test and the interval are exact ones, not by resampling."""
-        from spor_tasks.results.pairs import EXACT
+        from spor_tasks.results.paired_tests import EXACT
 
         return self.test == EXACT
 
@@ -278,7 +278,7 @@ def _differences(
 ) -> Iterator[Difference]:
     """Yield what each score of each system is above the baseline's, with a paired test."""
     from spor_tasks.results.compare import holm  # both are slow to import
-    from spor_tasks.results.pairs import Compared, against_first, test_name
+    from spor_tasks.results.paired_tests import Compared, against_first, test_name
 
     repeated = _repeated([baseline, *systems])
     all_pairs = [
@@ -319,7 +319,7 @@ def _differences(
 
 def _repeated(systems: Sequence[System]) -> dict[str, str]:
     """Return the scores that say the same as the ones they correct, which are the values."""
-    from spor_tasks.results.pairs import repeats  # slow to import
+    from spor_tasks.results.paired_tests import repeats  # slow to import
 
     values = [each.values for each in systems]
     infos = {name: each.info for name, each in systems[0].judged.items()}

@@ -5,24 +5,17 @@ every system has a value for.
 """
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice, takewhile
+from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
-
-import numpy as np
 
 from spor_tasks.core.errors import ConfigError, ResultError, SporError, advice
 from spor_tasks.core.words import joined
-from spor_tasks.metrics.scores import known_info
-from spor_tasks.metrics.tally import Column
-from spor_tasks.metrics.totals import Numbers
-from spor_tasks.results import proportions, stats
+from spor_tasks.results import stats
 from spor_tasks.results.compare import (
     NO_VERDICT,
-    NOT_RESAMPLED,
     ONE_SEED,
     SystemPair,
     holm,
@@ -33,61 +26,21 @@ from spor_tasks.results.compare import (
 )
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged
+from spor_tasks.results.paired_tests import (
+    OVER_RUNS,
+    Compared,
+    Tested,
+    against_first,
+    repeats,
+    test_name,
+)
 from spor_tasks.results.runs import Problem, Run
-from spor_tasks.results.stats import Clusters, Estimate, Interval, Scale
+from spor_tasks.results.stats import Estimate, Interval
 from spor_tasks.results.tasks import TaskResult, TaskSamples, results_of, samples_of
-
-EXACT, RANDOMIZATION, OVER_RUNS = "McNemar, exact", "randomization", "t test over runs and clusters"
-"""The tests of two systems."""
-
-_BOUNDED = f"{RANDOMIZATION}, p bounded (Hoeffding)"
-
-
-def test_name(test: str, p: float | None) -> str:
-    """Return the name of a test, which says where its p is a bound and no count of resamples."""
-    is_bound = test == RANDOMIZATION and p is not None and p * (stats.RESAMPLES + 1) < 1
-    return _BOUNDED if is_bound else test
-
 
 _OF_PARTS = ("n", "limit_evenly")  # settings that say which documents a system has
 _DIGITS = 2
 _MORE_DIGITS = 4  # of scores from 0 to 1, as lm-eval prints them
-
-
-class Compared(NamedTuple):
-    """One score of several systems on the same samples."""
-
-    columns: Sequence[Column]
-    scale: Scale = stats.ANY
-    score: str = ""
-    """The key of a score of ours, whose metric says whether it is a share.
-
-    Of any other, the values of all systems say it.
-    """
-
-    @property
-    def most(self) -> float | None:
-        """What a right answer counts; None of a score that is no share."""
-        most = proportions.share_of(self.columns, self.scale)
-        return None if most and (info := known_info(self.score)) and not info.is_share else most
-
-    def on_shared(self) -> "Compared":
-        """Return the score of the samples that every system has a verdict on; others have none."""
-        scored = np.all([column.scored for column in self.columns], axis=0)
-        columns = [
-            Column(np.where(scored[:, None], column.statistics, np.nan), column.totals)
-            for column in self.columns
-        ]
-        return self._replace(columns=columns)
-
-
-class Tested(NamedTuple):
-    """Systems on the same samples: the score of each, and each further one less the first."""
-
-    values: tuple[float, ...]
-    intervals: tuple[Interval | None, ...]
-    differences: tuple[Estimate, ...]
-    test: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,14 +289,6 @@ def _repeats(pairs: TaskPairs, score: str) -> bool:
     )
 
 
-def repeats(systems: Iterable[Sequence[Numbers]]) -> bool:
-    """Return whether two scores have the same value on every sample of every system.
-
-    A system has the values of both.
-    """
-    return all(np.array_equal(one, other, equal_nan=True) for one, other in systems)
-
-
 def labels(paths: Sequence[Path]) -> tuple[str, ...]:
     """Return the shortest ends of paths that tell them apart; all of each path if none does."""
     alike = takewhile(
@@ -525,73 +470,6 @@ def _over_runs(pairs: TaskPairs, score: str) -> Tested:
     )
     intervals = (interval(logged, score, runs) for runs in systems)
     return Tested(tuple(values), tuple(intervals), tuple(differences), OVER_RUNS)
-
-
-def against_first(scores: Iterable[Compared], clusters: Clusters) -> list[Tested]:
-    """Test each further system against the first by each score, on the same resamples.
-
-    A score is tested on the samples with a verdict of every system. Shares of right answers, with
-    no two samples in a cluster, have Wilson's interval and McNemar's exact test. Any other score
-    has those of :mod:`spor_tasks.results.stats`.
-    """
-    shown = [each.on_shared() for each in scores]
-    found = [_without_resamples(each, clusters) for each in shown]
-    left = [each.columns for each, done in zip(shown, found, strict=True) if not done]
-    drawn = iter(stats.resampled_scores([*chain(*left)], clusters).T if left else ())
-    return [
-        done or _by_resamples(each, clusters, [*islice(drawn, len(each.columns))])
-        for each, done in zip(shown, found, strict=True)
-    ]
-
-
-def _without_resamples(compared: Compared, clusters: Clusters) -> Tested | None:
-    """Test shares exactly, or say why a score is not tested; None of one that resamples test."""
-    columns, scored = compared.columns, compared.columns[0].scored
-    values = tuple(column.value for column in columns)
-    first, *others = columns
-    n = int(scored.sum())
-    if not n or not first.totals.resampled:
-        reason = NOT_RESAMPLED if n else NO_VERDICT
-        none = (
-            Estimate(value - values[0], n=n, reason=f"not tested: {reason}") for value in values[1:]
-        )
-        return Tested(values, (None,) * len(values), tuple(none), "")
-    most = compared.most
-    if most and len(np.unique(clusters[scored])) == n:
-        return Tested(
-            values,
-            tuple(proportions.wilson(column, most) for column in columns),
-            tuple(proportions.paired(first, other, most) for other in others),
-            EXACT,
-        )
-    return None
-
-
-def _by_resamples(compared: Compared, clusters: Clusters, drawn: Sequence[Numbers]) -> Tested:
-    """Test one score by randomization; ``drawn`` are its columns' scores of resamples."""
-    columns, most = compared.columns, compared.most
-    first, *others = columns
-    scale = (0.0, most) if most else compared.scale
-    p_values = stats.randomization_p_values([(other, first) for other in others], clusters)
-    own = [
-        stats.estimate([[column]], clusters, scale, [of])
-        for column, of in zip(columns, drawn, strict=True)
-    ]
-    differences = [
-        stats.estimate([[other], [first]], clusters, scale, [of, drawn[0]])
-        for other, of in zip(others, drawn[1:], strict=True)
-    ]
-    noted = [each.notes if each else () for each in own]
-    return Tested(
-        tuple(column.value for column in columns),
-        tuple(each.interval if each else None for each in own),
-        tuple(
-            replace(each, p=p, notes=tuple(dict.fromkeys((*each.notes, *noted[0], *of))))
-            for each, p, of in zip(differences, p_values, noted[1:], strict=True)
-            if each
-        ),
-        RANDOMIZATION,
-    )
 
 
 def _adjusted(tasks: Sequence[TaskPairs]) -> tuple[TaskPairs, ...]:

@@ -13,15 +13,8 @@ import scipy  # loads its parts when they are used
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import MEAN
-from spor_tasks.results.stats import (
-    ANY,
-    CONFIDENCE,
-    Estimate,
-    Interval,
-    Scale,
-    Variances,
-    reach,
-)
+from spor_tasks.results.stats import ANY, Estimate, Interval, Scale
+from spor_tasks.results.student import CONFIDENCE, Variances, reach
 
 _TAIL = (1 - CONFIDENCE) / 2
 _Z = float(reach(math.inf))

@@ -13,8 +13,9 @@ from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.tally import Column
 from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
 from spor_tasks.results import stats as sig
-from spor_tasks.results.stats import Variances, clusters_of, detectable, differences, freedom_of
-from spor_tasks.results.stats import p_of as p_of_student
+from spor_tasks.results.stats import clusters_of, detectable, differences, freedom_of
+from spor_tasks.results.student import Variances, reach
+from spor_tasks.results.student import p_of as p_of_student
 from tests.support.damage import SOAK
 from tests.support.scores import interval
 
@@ -48,8 +49,8 @@ def test_copies_of_every_sample_tell_nothing_new():
 def test_students_quantile_is_scipys(middle):
     freedom = np.array([[*np.linspace(1, 4, 61)], [*np.geomspace(4, 1e14, 60), math.inf]])
     theirs = stats.t.ppf((1 + middle) / 2, freedom)
-    assert sig.reach(freedom, middle) == pytest.approx(theirs, rel=1e-12)
-    assert math.isnan(sig.reach(0.0))
+    assert reach(freedom, middle) == pytest.approx(theirs, rel=1e-12)
+    assert math.isnan(reach(0.0))
 
 
 def test_an_interval_is_scipys_percentile_bootstrap_of_what_has_a_verdict():
