@@ -157,13 +157,35 @@ def describe_task(name: str, *, include_path: PathText | None = None) -> TaskDes
 _RUN = ("task", "model", "arm", "seed")
 _SCORES = (
     *(*_RUN, "score", "title", "higher_is_better", "value"),
-    *("low", "high", "n", "clusters", "documents", "file"),
+    "low",
+    "high",
+    "n",
+    "clusters",
+    "documents",
+    "file",
 )
 _SAMPLES = (*_RUN, "sample", "input", "prompt", "output", "references")
 _BOARD = (
-    *("aspect", "corpus", "protocol", "part", "variant", "task", "apart", "metric", "n"),
-    *("rank_of", "rank", "model", "arm", "value", "low", "high", "interval_over"),
-    *("seeds", "reason", "runs"),
+    "aspect",
+    "corpus",
+    "protocol",
+    "part",
+    "variant",
+    "task",
+    "apart",
+    "metric",
+    "n",
+    "rank_of",
+    "rank",
+    "model",
+    "arm",
+    "value",
+    "low",
+    "high",
+    "interval_over",
+    "seeds",
+    "reason",
+    "runs",
 )
 
 

@@ -66,8 +66,16 @@ _OPTIONS = (
 _SEEDS = ("random_seed", "numpy_random_seed", "torch_random_seed", "fewshot_random_seed")
 
 _OF_TRANSFORMERS = (
-    *("attn_implementation", "cache_dir", "device_map", "local_files_only", "low_cpu_mem_usage"),
-    *("quantization_config", "token", "torch_dtype", "use_safetensors", "variant"),
+    "attn_implementation",
+    "cache_dir",
+    "device_map",
+    "local_files_only",
+    "low_cpu_mem_usage",
+    "quantization_config",
+    "token",
+    "torch_dtype",
+    "use_safetensors",
+    "variant",
 )
 """Further arguments, which lm-eval's models of transformers pass on."""
 
