@@ -19,9 +19,9 @@ from spor_tasks import report
 from spor_tasks.core.errors import ConfigError, ResultError, SporError
 from spor_tasks.metrics.tally import Column
 from spor_tasks.report.pairs import document
-from spor_tasks.results import pairs, stats
+from spor_tasks.results import paired_tests, pairs, stats
 from spor_tasks.results.compare import holm
-from spor_tasks.results.paired_tests import EXACT, RANDOMIZATION, Compared, against_first, test_name
+from spor_tasks.results.paired_tests import EXACT, RANDOMIZATION, Compared, against_first
 from spor_tasks.results.pairs import labels, pair
 from tests.support import foreign_tasks
 from tests.support.foreign_tasks import CHOICES, TEXTS, edited_rows, result_file, rows_of
@@ -379,9 +379,9 @@ def test_the_name_of_a_test_says_that_its_p_is_a_bound():
         each.differences for each in against_first([Compared([wrong, right])], np.arange(40))
     )
     assert 0 < found.p < 1 / stats.RESAMPLES
-    assert test_name(RANDOMIZATION, found.p) == "randomization, p bounded (Hoeffding)"
-    assert test_name(RANDOMIZATION, 0.0001) == RANDOMIZATION
-    assert test_name(EXACT, found.p) == EXACT
+    assert paired_tests.test_name(RANDOMIZATION, found.p) == "randomization, p bounded (Hoeffding)"
+    assert paired_tests.test_name(RANDOMIZATION, 0.0001) == RANDOMIZATION
+    assert paired_tests.test_name(EXACT, found.p) == EXACT
 
 
 def test_other_scores_are_tested_as_in_reports():
