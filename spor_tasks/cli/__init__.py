@@ -107,6 +107,7 @@ def parser(words: Sequence[str] | None = None) -> Parser:
     top = Parser(
         prog="spor",
         description="Test compositional generalization in data-to-text generation with lm-eval.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # a path is not broken
         epilog=f"Begin with {page('first-score')}, which has all pages beside it.",
     )
     top.add_argument("--version", action="version", version=f"spor {__version__}")

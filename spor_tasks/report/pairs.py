@@ -24,7 +24,8 @@ _LEGEND = (
     "test over seeds and samples; up, down and outputs are then of the first seed."
 )
 _SHORT_LEGEND = (
-    "[low, high]: 95 % interval. p is adjusted for the number of rows: † p < 0.05, ‡ p < 0.01. "
+    "A difference is a system's score less the first one's. [low, high]: 95 % interval. p is "
+    "adjusted for the number of rows: † p < 0.05, ‡ p < 0.01. "
     "detectable: the difference that such a test finds with 80 % power."
 )
 _LONG = 30  # of a header
