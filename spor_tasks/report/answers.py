@@ -21,6 +21,7 @@ from spor_tasks.results.stats import Estimate
 
 _FLOOR = "copy-input"
 _BASE = "the base"
+_ADAPTER = "the adapter"
 _PERCENT = 100
 _LEVEL = MARKS[-1][1]
 _CHECKPOINTS = " One training seed: this holds for these checkpoints only."
@@ -100,19 +101,32 @@ def _differences(rows: Sequence[Comparison], logged: AllLogged) -> Iterator[tupl
 def _gains(row: Comparison, rows: Sequence[Comparison]) -> Iterator[tuple[SystemPair, str, str]]:
     """Yield what is compared with the base: each arm, or the row itself.
 
-    An adapter of no known arm is another model, whose base is in another row.
+    An adapter of no known arm is another model, whose base is in another row. It is compared only
+    with a base that was evaluated as it was.
     """
     for arm, cell in row.by_arm:
         pair = SystemPair(cell.runs, row.as_is.runs, row.metric)
         is_one = is_of_one_seed(cell.runs)
         first = "this checkpoint, trained on {}," if is_one else "training on {}"
         yield pair, first.format(arm.capitalize()), _BASE
-    base = next((run.log.options.tuned for run in row.as_is.runs), None)
+    base = _base_of(row)
     for other in rows:
         is_same = (other.task, other.metric) == (row.task, row.metric)
-        if is_same and other.model == base != row.model:
+        if is_same and other.model == base != row.model and _are_evaluated_alike(row, other):
             pair = SystemPair(row.as_is.runs, other.as_is.runs, row.metric)
-            yield pair, "the adapter", "its base"
+            yield pair, _ADAPTER, "its base"
+            return  # rows of other adapters repeat the base
+
+
+def _base_of(row: Comparison) -> str | None:
+    """Return the base of an adapter of no known arm; None of another model."""
+    return next((run.log.options.tuned for run in row.as_is.runs), None)
+
+
+def _are_evaluated_alike(row: Comparison, other: Comparison) -> bool:
+    """Return whether both models as they are have runs, all with one signature."""
+    one, another = ([run.signature for run in each.as_is.runs] for each in (row, other))
+    return bool(one and another) and all(each == one[0] for each in (*one, *another))
 
 
 def _verdicts(
@@ -182,7 +196,7 @@ def _verdict(
 def _above(row: Comparison, floor: Comparison | None) -> Iterator[str]:
     """Yield which arms are above or below the floor that repeats its input, by intervals.
 
-    Without arms, the base is. Of further scores, only the arms below it are told.
+    Without arms, the model as it is. Of further scores, only the arms below it are told.
     """
     held_out = row.signature.get("held_out_reference") == "True"
     copied = floor.as_is.interval if floor else None
@@ -190,7 +204,7 @@ def _above(row: Comparison, floor: Comparison | None) -> Iterator[str]:
         return
     arms = [(name.capitalize(), cell) for name, cell in row.by_arm if cell.interval]
     places: dict[str, list[str]] = defaultdict(list)
-    for name, cell in arms or [(_BASE, row.as_is)]:
+    for name, cell in arms or [(_ADAPTER if _base_of(row) else _BASE, row.as_is)]:
         if interval := cell.interval:
             is_above, is_below = interval.low > copied.high, interval.high < copied.low
             place = "above" if is_above else "below" if is_below else "not clearly above or below"

@@ -24,7 +24,11 @@ def write(folder, arm, mean, *, seed=0, model="base", count=SAMPLES, **more):
     values = [{"parent": min(100.0, max(0.0, rng.gauss(mean, 8)))} | more for _ in range(count)]
     rows = rows_of(map(distinct, range(count)), [["Text."]] * count, values)
     file = folder / f"results_{arm}-{seed}-{model}.json"
-    return write_rows(file, rows, arm=arm, seed=seed, model=model, **TASK)
+    write_rows(file, rows, arm=arm, seed=seed, model=model, **TASK)
+    if arm is None:
+        with edited(file) as content:
+            del content["config"]["model_args"]["peft"]
+    return file
 
 
 def told(folder):
@@ -161,15 +165,28 @@ def test_models_are_named_where_there_are_several_and_the_best_is_said(tmp_path)
 
 def test_an_adapter_of_no_known_arm_is_compared_with_its_base(tmp_path):
     write(tmp_path, None, 30, model="base")
-    with edited(tmp_path / "results_None-0-base.json") as content:
-        del content["config"]["model_args"]["peft"]
+    write(tmp_path, "atom", 50, model="base")
+    write(tmp_path, "combination", 50, model="base")
     write(tmp_path, UNKNOWN_ARM, 60, model="base")
     sentences, found = told(tmp_path)
     assert {row.model for row in found.rows} == {"base", "base + somewhere"}
-    (gain,) = (each for each in sentences if "adapter" in each)
+    gain, floor = (each for each in sentences if "adapter" in each)
     size = r"[\d.]+ PARENT \[[\d., ]+\]"
     said = rf"base \+ somewhere: The adapter gains {size} over its base, p < 0.0001\."
     assert re.fullmatch(said, gain)
+    assert floor.startswith("base + somewhere: The adapter is above copied inputs, ")
+
+
+def test_an_adapter_is_compared_only_with_a_base_that_was_evaluated_as_it_was(tmp_path):
+    write(tmp_path, UNKNOWN_ARM, 60)
+    ((floor,), _) = told(tmp_path)
+    assert floor.startswith("The adapter is above copied inputs, ")
+    with edited(write(tmp_path, None, 75, seed=1)) as content:
+        content["system_instruction_sha"] = "d" * 64
+    assert not any("its base" in each for each in told(tmp_path)[0])
+    write(tmp_path, None, 30)
+    (gain,) = (each for each in told(tmp_path)[0] if "its base" in each)
+    assert "The adapter gains" in gain
 
 
 def test_a_model_below_copied_inputs_is_called_so(tmp_path):
