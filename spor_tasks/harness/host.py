@@ -193,8 +193,11 @@ def of_machine(describe: Callable[[dict[str, object]], None]) -> Fields:
 
 
 def _packages() -> str:
-    """Return the installed packages as `pip list --format=freeze` does."""
-    facts = [each.metadata for each in distributions()]
+    """Return the installed packages as `pip list --format=freeze` does.
+
+    One is left out whose metadata are damaged, so that it has no name.
+    """
+    facts = [each.metadata for each in distributions() if "Name" in each.metadata]
     # of a package that is there twice, Python finds the first
     found = {each["Name"].lower().replace("_", "-"): each for each in reversed(facts)}
     return "\n".join(f"{found[name]['Name']}=={found[name]['Version']}" for name in sorted(found))

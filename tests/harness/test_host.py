@@ -150,7 +150,7 @@ def test_a_program_without_logging_is_told_of_errors_and_by_this_package(capsys,
     assert capsys.readouterr().err.split("\n") == ["an error", "ours", "afterwards", ""]
 
 
-def test_the_machine_is_described_as_lm_eval_describes_it(monkeypatch):
+def test_the_machine_is_described_as_lm_eval_describes_it(monkeypatch, tmp_path):
     importlib.reload(collect_env)  # an evaluation before this may have changed it
     asked = partial(subprocess.run, [sys.executable, "-m", "pip", "list", "--format=freeze"])
     listed = asked(capture_output=True, text=True, check=True).stdout
@@ -158,6 +158,10 @@ def test_the_machine_is_described_as_lm_eval_describes_it(monkeypatch):
     monkeypatch.setattr(collect_env, "get_pip_packages", collect_env.get_pip_packages)
     monkeypatch.setattr(collect_env, "get_pretty_env_info", lambda: collect_env.get_pip_packages(0))
     monkeypatch.delitem(sys.modules, "transformers", raising=False)
+    (tmp_path / "damaged-1.0.dist-info").mkdir()
+    (tmp_path / "damaged-1.0.dist-info" / "METADATA").touch()
+    (tmp_path / "emptied-1.0.dist-info").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
     facts = host.of_machine(add_env_info)
     assert facts["pretty_env_info"] == expected
     assert facts["transformers_version"] == version("transformers")
