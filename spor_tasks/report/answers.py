@@ -15,7 +15,7 @@ from spor_tasks.report.leaderboard import Board
 from spor_tasks.results.compare import MARKS, ONE_SEED, SystemPair, holm, is_of_one_seed, tested
 from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import AllLogged
-from spor_tasks.results.pairs import Pairing
+from spor_tasks.results.pairs import Paired, Pairing
 from spor_tasks.results.rows import Cell, Comparison
 from spor_tasks.results.stats import Estimate
 
@@ -60,20 +60,31 @@ def answers(report: Report, boards: Sequence[Board]) -> tuple[Answers, ...]:
 def of_pairs(pairing: Pairing) -> tuple[Answers, ...]:
     """Return the answers about each task of a comparison: of the first score, and marked ones."""
     found = []
+    tests = sum(row.p is not None for row in pairing.rows)
     for task in pairing.tasks:
         main = next((row.score for row in task.rows), "")
         sentences = [
-            _verdict(replace(row.difference, p=row.p), row.facts, *row.systems[::-1], row.digits)
-            + (
-                _CHECKPOINTS
-                if ONE_SEED in row.difference.notes and not row.difference.reason
-                else ""
-            )
-            for row in task.rows
-            if row.score == main or row.difference.mark
+            _of_pair(row, tests) for row in task.rows if row.score == main or row.difference.mark
         ]
-        found.append(Answers(f"{task.task} (n = {len(task.ids):,})", sentences))
+        whole = next((size for each in task.samples if (size := each.result.trial_of)), None)
+        of = f" of {whole:,}: a trial" if whole else ""
+        found.append(Answers(f"{task.task} (n = {len(task.ids):,}{of})", sentences))
     return tuple(each for each in found if each.sentences)
+
+
+def _of_pair(row: Paired, tests: int) -> str:
+    """Return the verdict about two systems by the p that is adjusted for so many tests.
+
+    Interval and detectable difference are of one test alone, so an adjusted p stands in its place.
+    """
+    found = replace(row.difference, p=row.p)
+    adjusted = ""
+    if row.p != row.difference.p:
+        alone = p_text(row.difference.p)
+        adjusted = f", {_p(found)}, adjusted for {tests:,} tests (alone {alone})"
+    names = row.systems[::-1]
+    verdict = _verdict(found, row.facts, *names, digits=row.digits, adjusted=adjusted)
+    return verdict + (_CHECKPOINTS if ONE_SEED in found.notes and not found.reason else "")
 
 
 def _title(row: Comparison) -> str:
@@ -170,9 +181,18 @@ def _change(found: Estimate, score: ScoreFacts) -> str:
 
 
 def _verdict(
-    found: Estimate, score: ScoreFacts, first: str, second: str, digits: int | None = None
+    found: Estimate,
+    score: ScoreFacts,
+    first: str,
+    second: str,
+    *,
+    digits: int | None = None,
+    adjusted: str = "",
 ) -> str:
-    """Return whether a score differs, by how much, and how large a difference would be found."""
+    """Return whether a score differs, by how much, and how large a difference would be found.
+
+    Without a mark, a p that is ``adjusted`` is told in place of that.
+    """
     sign = -1 if found.mark and found.value < 0 else 1
     number = _number(sign * found.value, score, digits)
     around = _around(found, score, sign, digits)
@@ -190,7 +210,8 @@ def _verdict(
     power = found.detectable and (
         f"; {_number(found.detectable, score, digits)} would have been found with 80 % power"
     )
-    return f"No difference between {first} and {second} was found: {size}{power or ''}."
+    end = adjusted or power or ""
+    return f"No difference between {first} and {second} was found: {size}{end}."
 
 
 def _above(row: Comparison, floor: Comparison | None) -> Iterator[str]:

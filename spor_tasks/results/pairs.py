@@ -397,8 +397,8 @@ def _notices(
     result = samples.result
     if others := len(samples.answers) - len(pairs.ids):
         yield name, f"{others:,} documents are left out, which not every system has"
-    if result.n is not None and result.size is not None and result.n < result.size:
-        yield name, f"a trial on {result.n:,} of {result.size:,} documents"
+    if whole := result.trial_of:
+        yield name, f"a trial on {result.n:,} of {whole:,} documents"
     first = pairs.samples[0]
     same = (first.answers[id_].prompts_sha == samples.answers[id_].prompts_sha for id_ in pairs.ids)
     if differ := len(pairs.ids) - sum(same):

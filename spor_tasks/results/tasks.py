@@ -85,6 +85,12 @@ class TaskResult:
         return self.run.arm if self.run else None
 
     @property
+    def trial_of(self) -> int | None:
+        """The documents of the task where only some were evaluated; None otherwise."""
+        is_trial = self.n is not None and self.size is not None and self.n < self.size
+        return self.size if is_trial else None
+
+    @property
     def is_baseline(self) -> bool:
         """Whether no model wrote the outputs of a run of ours."""
         return self.run is not None and self.run.log.baseline is not None

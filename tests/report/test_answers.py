@@ -98,6 +98,18 @@ def test_a_comparison_of_two_trainings_holds_for_their_checkpoints(tmp_path):
     assert "seed" not in of_pairs(pairs.pair([base, base]))[0].sentences[0]
 
 
+def test_an_adjusted_p_is_told_in_place_of_what_one_test_would_have_found(tmp_path):
+    models = (("a", 50), ("b", 52), ("c", 50), ("d", 50), ("e", 50), ("f", 50))
+    files = [write(tmp_path, None, mean, model=model) for model, mean in models]
+    (alone,) = of_pairs(pairs.pair([files[0], files[2]]))[0].sentences
+    assert alone.endswith(" would have been found with 80 % power.")
+    found = pairs.pair(files)
+    row, sentence = found.rows[0], of_pairs(found)[0].sentences[0]
+    assert row.difference.p < 0.05 < row.p
+    p = f"p = {row.p:.4f}, adjusted for 5 tests (alone {row.difference.p:.4f})"
+    assert re.fullmatch(rf"No difference .* was found: [^;]*\], {re.escape(p)}\.", sentence)
+
+
 def test_a_further_score_that_is_marked_is_not_hidden(tmp_path):
     write(tmp_path, "atom", 50, chrf=40.0, coverage=70.0)
     write(tmp_path, "combination", 50, chrf=60.0, coverage=70.0)
@@ -145,6 +157,12 @@ def test_a_trial_is_called_one(tmp_path):
     found = with_floors(report.collect([tmp_path]))
     (about,) = answers(found, ())
     assert about.title.endswith("(n = 40 of 200: a trial)")
+    whole = write(tmp_path, "combination", 50)
+    for files in ([file, whole], [whole, file]):
+        (about,) = of_pairs(pairs.pair(files))
+        assert about.title == f"{TASK['task']} (n = 40 of 200: a trial)"
+    (about,) = of_pairs(pairs.pair([whole, whole]))
+    assert about.title == f"{TASK['task']} (n = 40)"
 
 
 def test_few_inputs_have_no_verdict_and_the_sentence_says_why(tmp_path):
