@@ -340,7 +340,10 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         if generation_kwargs.pop(_WHOLE, None) is not None:
             criteria.append(StopAtLength([row.limit for row in self._seeded], prompt_length))
         own_end = self.eot_token_id if end_token is None else end_token
+        adapters = getattr(self.model, "peft_config", {}).values()
         is_known = generation_kwargs.keys() <= {*DECODING, "attention_mask"}
+        # peft gives aLoRA's layers a place in each row of the batch, whether it has ended or not.
+        is_known &= not any(getattr(each, "alora_invocation_tokens", None) for each in adapters)
         block: AbstractContextManager[None] = nullcontext()
         if own_end is not None and is_known and generation_kwargs.get("num_beams", 1) == 1:
             leaving = Leaving([EosTokenCriteria(own_end), *criteria], len(context), self.device)

@@ -92,6 +92,7 @@ class Leaving(StoppingCriteria):  # type: ignore[misc]  # skipped, as is transfo
     def _widen(self, _: object, __: object, output: ModelOutput) -> None:
         if len(self._read) < self._count:
             own = output.logits
-            output.logits = own.new_full((self._count, *own.shape[1:]), -torch.inf)
-            output.logits[..., 0] = 0.0  # of rows that have ended; processors need one to be finite
+            # Processors may take some tokens from a row that has ended, and need others to be left.
+            falling = torch.linspace(0, -1e4, own.shape[-1], dtype=own.dtype, device=own.device)
+            output.logits = falling.repeat(self._count, *own.shape[1:-1], 1)
             output.logits[self._read] = own

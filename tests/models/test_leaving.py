@@ -3,6 +3,7 @@
 import pytest
 import torch
 import transformers
+from peft import LoraConfig, get_peft_model
 
 from spor_tasks.harness import host
 from spor_tasks.models import leaving
@@ -66,8 +67,21 @@ DECODINGS = {
     "beams": {"do_sample": False, "num_beams": 3, "early_stopping": False},
     "drawn by seeds": {"do_sample": True, "top_k": 20, "sampling_seed": 1},
     "drawn": {"do_sample": True, "temperature": 0.7, "top_p": 0.9},
+    "drawn, with tokens banned": {"do_sample": True, "min_p": 0.02, "no_repeat_ngram_size": 2},
     "punished": {"do_sample": False, "repetition_penalty": 1.3, "no_repeat_ngram_size": 2},
 }
+
+
+def test_none_leaves_an_adapter_that_looks_for_its_tokens_in_each_row(checkpoint, tmp_path):
+    base = transformers.AutoModelForCausalLM.from_pretrained(checkpoint("llama"))
+    config = LoraConfig(alora_invocation_tokens=[35], task_type="CAUSAL_LM")
+    get_peft_model(base, config).save_pretrained(tmp_path)
+    model = SporHF(str(checkpoint("llama")), peft=str(tmp_path), device="cpu", batch_size=8)
+    settings = {"until": [*"aeiou"], "max_gen_toks": 16}
+    asked = [host.request({}, f"{'x' * n} item", settings, n) for n in range(8)]
+    read = rows_read(model.model)
+    assert len(model.generate_until(asked, disable_tqdm=True)) == 8
+    assert {*read} == {8}
 
 
 @pytest.mark.parametrize("kind", KINDS)
