@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import metadata as packages
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.files import JsonObject
@@ -90,6 +90,11 @@ def known_to(model: Backend, decoding: Decoding) -> Decoding:
         *(() if model.has_beams else _SETTINGS["of_spor_hf"]),
     }
     return {key: value for key, value in decoding.items() if key not in unknown}
+
+
+def given(decoding: Decoding) -> dict[str, Any]:
+    """Return the settings that have a value: None is as if one were left out."""
+    return {name: value for name, value in decoding.items() if value is not None}
 
 
 def resolved_generation(model: Backend, decoding: Decoding, own: Decoding) -> Decoding:

@@ -17,8 +17,10 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import torch
+from lm_eval.models.utils import normalize_gen_kwargs
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 from transformers import (
@@ -30,6 +32,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.models.backends import TOKEN_IDS
 from spor_tasks.text.filters import SEPARATOR
@@ -173,6 +176,26 @@ _warn = cache(_log.warning)  # each text once
 
 
 # --- How tokens are drawn -------------------------------------------------------------------------
+
+
+SEED = "sampling_seed"
+_UNSEEDED = ("min_p", "top_h", "typical_p", "epsilon_cutoff", "eta_cutoff")
+
+
+def as_drawn(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return a request's settings, with a seed only if its texts are to be drawn by seeds.
+
+    Raises:
+        ConfigError: a seed is given beside settings that do not draw by seeds.
+    """
+    unseeded = [name for name in _UNSEEDED if settings.get(name)]
+    unseeded += ["num_beams"] * (settings.get("num_beams", 1) > 1)
+    if unseeded and SEED in settings:
+        raise ConfigError(f"{SEED} does not go with {unseeded[0]}", where="--gen_kwargs")
+    if not normalize_gen_kwargs(settings)["do_sample"]:
+        return {name: value for name, value in settings.items() if name != SEED}
+    # 50 is what transformers' own sampling takes by default
+    return settings if unseeded or SEED in settings else {"top_k": 50, SEED: 0, **settings}
 
 
 class Seeded(str):

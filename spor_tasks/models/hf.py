@@ -23,20 +23,21 @@ from peft import PeftModel
 from transformers import PreTrainedModel
 from transformers.generation import EosTokenCriteria
 
-from spor_tasks.core.errors import ConfigError
 from spor_tasks.core.visible import visible
 from spor_tasks.metrics.judges.checkpoints import device_of
 from spor_tasks.models import checkpoints, merging, whole
 from spor_tasks.models import quantization as reduction
 from spor_tasks.models.apart import ReadsApart
-from spor_tasks.models.backends import DECODING, KEEPS_END, Decoding
+from spor_tasks.models.backends import DECODING, KEEPS_END, Decoding, given
 from spor_tasks.models.coded import CodedModel, load
 from spor_tasks.models.generation import (
+    SEED,
     LastTokens,
     Seeded,
     SeededSampling,
     StopAtLength,
     StopAtText,
+    as_drawn,
     padded,
     template_first,
     without_own_settings,
@@ -48,10 +49,10 @@ from spor_tasks.text.filters import END, is_complete
 _log = logging.getLogger(__name__)
 
 # Keys in a request's settings, which lm-eval passes through.
-_FILTERS, _CUT, _SEED, _WHOLE = "spor_filters", "cut_before", "sampling_seed", "text_tokens"
+_FILTERS, _CUT, _WHOLE = "spor_filters", "cut_before", "text_tokens"
 _ANY_DEVICE = "cuda:0"  # lm-eval's default, by which it takes the CPU where there is no GPU
 _DRAWING = ("temperature", "top_k", "top_p")
-_UNSEEDED = ("min_p", "top_h", "typical_p", "epsilon_cutoff", "eta_cutoff")
+_OURS = {"id", "units", "corpus"}  # of a document whose id is that of one sample alone
 
 
 class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
@@ -245,25 +246,21 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             ConfigError: a seed is given beside settings that do not draw by seeds.
         """
         prompt, settings = request.args
-        settings, doc = dict(settings), request.doc if isinstance(request.doc, dict) else {}
+        settings, doc = given(settings), request.doc if isinstance(request.doc, dict) else {}
         settings.pop(KEEPS_END, None)
         if (cut := settings.pop(_CUT, None)) is not None:
             room = self._room(settings)
             prompt = without_end_of_table(prompt, cut, room, self._length, self.tokenizer)
         if (names := getattr(request, "filters", ())) and settings.get("num_beams", 1) <= 1:
             settings[_FILTERS] = names
-        unseeded = [name for name in _UNSEEDED if settings.get(name)]
-        unseeded += ["num_beams"] * (settings.get("num_beams", 1) > 1)
-        if unseeded and settings.get(_SEED) is not None:
-            raise ConfigError(f"{_SEED} does not go with {unseeded[0]}", where="--gen_kwargs")
-        if not unseeded and normalize_gen_kwargs(settings)["do_sample"]:
-            settings.setdefault(_SEED, 0)
-        if (seed := settings.get(_SEED)) is not None:
+        settings = as_drawn(settings)
+        if SEED in settings or _WHOLE in settings:
             begun = 0
             if _WHOLE in settings:
                 beginning = json.loads(doc.get("context") or "{}").get("prefix", "")
                 begun = len(self.tok_encode(beginning, add_special_tokens=False))
-            key = (seed, doc.get("id", request.doc_id), request.idx, *[number] * (number > 0))
+            place = doc["id"] if doc.keys() >= _OURS else request.doc_id
+            key = (settings.get(SEED), place, request.idx, *[number] * (number > 0))
             prompt = Seeded.from_key(prompt, max(1, settings.get(_WHOLE, 0) - begun), *key)
         prepared = copy.copy(request)
         prepared.arguments = prompt, settings
@@ -281,7 +278,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
         return prompt, text
 
     def _most_new(self, settings: Decoding) -> int:
-        return int(normalize_gen_kwargs(dict(settings), self.max_gen_toks)["max_gen_toks"])
+        return int(normalize_gen_kwargs(given(settings), self.max_gen_toks)["max_gen_toks"])
 
     def _room(self, settings: Decoding) -> int:
         """Return how many tokens of a prompt the model sees."""
@@ -332,7 +329,7 @@ class SporHF(ReadsApart, HFLM):  # type: ignore[misc]
             )
         if generation_kwargs.pop("coarse_to_fine", False):
             processors += template_first(self.tokenizer, prompt_length)
-        if generation_kwargs.pop(_SEED, None) is not None:
+        if generation_kwargs.pop(SEED, None) is not None:
             how = {key: generation_kwargs.pop(key) for key in _DRAWING if key in generation_kwargs}
             seeds = [row.seed for row in self._seeded]
             processors.append(SeededSampling(seeds, prompt_length, **how))

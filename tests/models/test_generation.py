@@ -21,6 +21,7 @@ from spor_tasks.models.generation import (
     SeededSampling,
     StopAtText,
     TemplateFirst,
+    as_drawn,
     template_first,
 )
 from spor_tasks.models.hf import SporHF
@@ -227,10 +228,13 @@ def test_top_k_above_the_vocabulary_is_told_once(caplog):
     assert told == "top_k=6 is above the vocabulary of 5 tokens, all of which count"
 
 
+OURS = {"units": "[]", "corpus": "mini"}
+
+
 def sampled(model, seed=1):
     settings = SETTINGS | {"sampling_seed": seed}
     requests = [
-        host.request({"id": f"sample {number}"}, "the same prompt", settings, 0)
+        host.request(OURS | {"id": f"sample {number}"}, "the same prompt", settings, 0)
         for number in range(6)
     ]
     return model.generate_until(requests, disable_tqdm=True)
@@ -262,6 +266,48 @@ def test_each_text_is_drawn_by_itself_without_a_seed_too(checkpoint, doc):
     ]
     assert found[0] == found[1]
     assert len({*found[0]}) == 4
+
+
+def test_documents_of_others_that_share_an_id_are_drawn_apart(checkpoint):
+    model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
+    asked = [host.request({"id": "1"}, "the same prompt", SETTINGS, 0) for _ in range(4)]
+    for number, each in enumerate(asked):
+        each.metadata = (each.task_name, number, 1)
+        each.doc_id = number
+    assert len({*model.generate_until(asked, disable_tqdm=True)}) == 4
+
+
+def test_without_a_seed_tokens_are_drawn_as_transformers_draws_by_default():
+    drawing = {"do_sample": True, "max_gen_toks": 4}
+    default = GenerationConfig()._get_default_generation_params()["top_k"]
+    assert as_drawn(drawing) == drawing | {"top_k": default, "sampling_seed": 0}
+    assert as_drawn(drawing | {"top_k": 0})["top_k"] == 0
+    for own in ({"sampling_seed": 0}, {"min_p": 0.1}):
+        assert as_drawn(drawing | own) == drawing | own
+
+
+def test_none_is_as_if_a_setting_were_not_given(checkpoint):
+    model = SporHF(pretrained=str(checkpoint("llama")), device="cpu")
+    names = ("top_k", "top_p", "temperature", "num_beams", "min_p")
+    for settings in (SETTINGS, {"max_gen_toks": 4}):
+        asked = [
+            host.request({"id": "1"}, "a prompt", settings | more, 0)
+            for more in ({name: settings.get(name) for name in names}, {})
+        ]
+        assert len({*model.generate_until(asked[:1]), *model.generate_until(asked[1:])}) == 1
+
+
+def test_nothing_is_drawn_for_a_task_with_a_seed_that_is_not_to_be_sampled(checkpoint):
+    model = SporHF(pretrained=str(checkpoint("llama")), device="cpu", batch_size=4)
+    greedy = {"do_sample": False, "max_gen_toks": 12}
+    asked = [
+        host.request({}, "a prompt", settings, 0)
+        for settings in (greedy, SETTINGS | greedy, SETTINGS | greedy | {"text_tokens": 3})
+    ]
+    plain, seeded, short = model.generate_until(asked, disable_tqdm=True)
+    assert seeded == plain
+    assert plain.startswith(short.rstrip("\ufffd"))
+    assert 0 < len(short) < len(plain)
 
 
 @pytest.mark.parametrize("other", [{"min_p": 0.1}, {"num_beams": 2}], ids=str)
