@@ -50,17 +50,17 @@ def write(
     def make(collected: Report) -> tuple[Document, Mapping[str, str], Iterable[str]]:
         report = with_floors(collected)
         document = tables.document(report)
-        if out is None:
+        if report.browser is None:
             return document, {}, ()
-        from spor_tasks.report import answers, browser, page, plots
+        from spor_tasks.report import answers, page, plots
 
-        browsed, rows, ranked = browser.browse(report.samples), report.measured, rank(report)
-        drawn = plots.draw(rows, browsed.outcomes)
+        rows, ranked = report.measured, rank(report)
+        drawn = plots.draw(rows, report.browser.outcomes)
         shown = page.page(
             document,
             ranking=leaderboard.document(ranked),
             rows=rows,
-            browser=browsed,
+            browser=report.browser,
             drawn=drawn,
             answers=answers.answers(report, ranked.boards),
         )
@@ -68,7 +68,7 @@ def write(
         files = {PAGE: shown, **pictures, **document.files("report")}
         return document, files, plots.FILES - pictures.keys()
 
-    return _saved(out, *made_of(paths, make, merge_by))
+    return _saved(out, *made_of(paths, make, merge_by, with_browser=out is not None))
 
 
 def write_leaderboard(

@@ -9,7 +9,7 @@ import base64
 import gzip
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,9 @@ from spor_tasks.results.stats import clusters_of
 
 SIZE = 1000
 """Samples in a chunk."""
+
+Records = Callable[[SampleFile, Known], Iterator[Record]]
+"""Yields the samples of a file, with documents that are known or become known."""
 
 CHANGES = {
     "higher": "The first score is higher than that of the other system.",
@@ -147,10 +150,11 @@ class TestSource(NamedTuple):
     runs: Sequence[RunSource]
 
 
-def browse(files: Iterable[SampleFile]) -> Browser:
+def browse(files: Iterable[SampleFile], records: Records = SampleFile.records) -> Browser:
     """Mark and pack the samples of runs; a damaged file is read up to the damage.
 
     Runs come in the order of benchmarks and aspects, then by corpus, sets, model, arm and seed.
+    ``records`` reads a file, for somebody who needs its samples as well.
     """
 
     def place(file: SampleFile) -> tuple[Any, ...]:
@@ -164,7 +168,7 @@ def browse(files: Iterable[SampleFile]) -> Browser:
     for file in sorted(files, key=place):
         groups[file.run.comparison, file.run.signature["test_sha256"]].append(file)
     fine = "None of the kinds of error was found, which does not make an output right."
-    sources = map(_source, groups.values())
+    sources = (_source(group, records) for group in groups.values())
     return pack(sources, tested=TESTED, fine={"name": "no fault", "meaning": fine})
 
 
@@ -215,7 +219,7 @@ def _share(share: float) -> str:
     return "1 to 49 %" if share < 1 / 2 else "50 to 99 %"
 
 
-def _source(files: Sequence[SampleFile]) -> TestSource:
+def _source(files: Sequence[SampleFile], records: Records) -> TestSource:
     runs, copies, known = list[RunSource](), Counter[tuple[str, str]](), Known()
     for file in files:
         run, prompt = file.run, prompt_in_words(file.run.signature)
@@ -225,7 +229,7 @@ def _source(files: Sequence[SampleFile]) -> TestSource:
             name = f"{name} ({copy})"
         seed = None if run.seed is None else str(run.seed)
         facets = Facets(full_title(run), run.model, prompt, run.arm or AS_IS, seed)
-        runs.append(RunSource(name, facets, file.path, map(shown, file.records(known))))
+        runs.append(RunSource(name, facets, file.path, map(shown, records(file, known))))
     spec = files[0].run.spec
     labels = {name: score.label for name, score in spec.scores.items()}
     return TestSource(full_title(files[0].run), spec.headline, labels, spec.arms, runs)

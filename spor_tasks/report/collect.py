@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from spor_tasks.core.errors import ResultError, SporError
 from spor_tasks.core.files import is_folder
@@ -11,12 +12,14 @@ from spor_tasks.report.sections import AspectTable, tables
 from spor_tasks.report.shipped import contradiction
 from spor_tasks.results import runs
 from spor_tasks.results.compare import comparisons
-from spor_tasks.results.logged import AllLogged
-from spor_tasks.results.logged import read as read_logged
+from spor_tasks.results.logged import AllLogged, Reader
 from spor_tasks.results.pooling import pooled
 from spor_tasks.results.rows import Comparison
 from spor_tasks.results.runs import Collected, Problem, Run, RunKey
 from spor_tasks.results.samples import SampleFile, find, orphans
+
+if TYPE_CHECKING:
+    from spor_tasks.report.browser import Browser
 
 T = TypeVar("T")
 
@@ -30,7 +33,8 @@ class Report:
 
     ``pooled`` are the rows of all splits together, of tasks that are read under splits. ``samples``
     are the sample files of the results in the rows, and ``logged`` the values in all sample files.
-    ``floors`` are rows of no model.
+    ``browser`` has the samples in the rows for a page, if one is made. ``floors`` are rows of no
+    model.
     """
 
     rows: tuple[Comparison, ...]
@@ -38,6 +42,7 @@ class Report:
     samples: tuple[SampleFile, ...]
     logged: AllLogged
     problems: tuple[Problem, ...]
+    browser: "Browser | None" = None
     floors: tuple[Comparison, ...] = ()
 
     @property
@@ -51,7 +56,13 @@ class Report:
         return tuple(row for table in self.tables for row in table.rows if row.kind != "published")
 
 
-def made_of(paths: Iterable[Path], make: Callable[[Report], T], merge_by: Iterable[str] = ()) -> T:
+def made_of(
+    paths: Iterable[Path],
+    make: Callable[[Report], T],
+    merge_by: Iterable[str] = (),
+    *,
+    with_browser: bool = False,
+) -> T:
     """Return what ``make`` makes of the report of result files, and of those in folders.
 
     No schema says all that tables, boards and pages need. So where they fail, each result from
@@ -61,18 +72,19 @@ def made_of(paths: Iterable[Path], make: Callable[[Report], T], merge_by: Iterab
     Raises:
         SporError: as :func:`collect` and ``make``.
     """
-    sources, facts = tuple(paths), tuple(merge_by)
+    sources = tuple(paths)
+    report = partial(_report, merge_by=tuple(merge_by), with_browser=with_browser)
     collected = _checked(runs.collect(sources), sources)
 
     def fault(*of: Run) -> Exception | None:
         try:
-            make(_report(Collected(of, ()), (), facts))
+            make(report(Collected(of, ()), ()))
         except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
             return error
         return None
 
     try:
-        return make(_report(collected, sources, facts))
+        return make(report(collected, sources))
     except Exception as error:
         told = isinstance(error, SporError)  # another may be that one result alone is too little
         faults: dict[RunKey, Exception] = {}
@@ -93,7 +105,7 @@ def made_of(paths: Iterable[Path], make: Callable[[Report], T], merge_by: Iterab
         if not sound:
             raise _no_results(sources, problems) from error
     rest = Collected(sound, (*collected.problems, *problems))
-    return make(_report(rest, sources, facts))
+    return make(report(rest, sources))
 
 
 def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
@@ -109,19 +121,31 @@ def collect(paths: Iterable[Path], merge_by: Iterable[str] = ()) -> Report:
     return made_of(paths, lambda report: report, merge_by)
 
 
-def _report(collected: Collected, sources: Sequence[Path], merge_by: Iterable[str]) -> Report:
-    logged, faults = read_logged(collected.runs)
+def _report(
+    collected: Collected, sources: Sequence[Path], *, merge_by: Iterable[str], with_browser: bool
+) -> Report:
+    files = tuple(file for run in collected.runs if (file := find(run)))
+    reader, browser = Reader(), None
+    if with_browser:
+        from spor_tasks.report.browser import browse
+
+        without_values, _ = comparisons(collected.runs, {}, merge_by)  # to see what is in rows
+        browser = browse(_in_rows(files, without_values), reader.records)
+    logged, faults = reader.read(collected.runs)
     rows, conflicts = comparisons(collected.runs, logged, merge_by)
     of_splits = (run for run in collected.runs if run.spec.sets.is_pooled)
     pooled_runs, of_pooled, incomplete = pooled(of_splits, logged)
     facts = {fact for run in pooled_runs for fact in run.facts}
     pooled_rows, _ = comparisons(pooled_runs, of_pooled, facts.intersection(merge_by))
-    files = tuple(file for run in collected.runs if (file := find(run)))
     notices = _notices(collected.runs, files, sources)
     problems = (*collected.problems, *conflicts, *incomplete, *faults, *notices)
-    in_rows = {run.id for row in rows for cell in (*row.arms, row.as_is) for run in cell.runs}
-    samples = tuple(file for file in files if file.run.id in in_rows)
-    return Report(rows, pooled_rows, samples, {**logged, **of_pooled}, problems)
+    samples = _in_rows(files, rows)
+    return Report(rows, pooled_rows, samples, {**logged, **of_pooled}, problems, browser)
+
+
+def _in_rows(files: Iterable[SampleFile], rows: Iterable[Comparison]) -> tuple[SampleFile, ...]:
+    runs = {run.id for row in rows for cell in (*row.arms, row.as_is) for run in cell.runs}
+    return tuple(file for file in files if file.run.id in runs)
 
 
 def _checked(collected: Collected, paths: Iterable[Path]) -> Collected:

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
@@ -14,7 +14,7 @@ from spor_tasks.metrics.totals import Numbers, Value
 from spor_tasks.results import stats
 from spor_tasks.results.facts import Declared
 from spor_tasks.results.runs import Problem, Run, RunKey
-from spor_tasks.results.samples import Known, SampleFile, find
+from spor_tasks.results.samples import Known, Record, SampleFile, find
 
 _CLOSE = 1e-6  # between a score in a file and that of its samples; files round neither
 
@@ -90,71 +90,119 @@ AllLogged = Mapping[RunKey, Logged]
 """The samples of runs, of those that logged them."""
 
 
-def read(results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
-    """Return the values of the runs' samples, and problems with files of samples."""
-    found: dict[RunKey, Logged] = {}
-    problems: dict[RunKey, Problem] = {}
-    shared: dict[Hashable, Hashable] = {}
-    runs, known, task = [*results], Known(), ""
-    for run in sorted(runs, key=attrgetter("task")):
-        known, task = (known if run.task == task else {}), run.task
+class Reader:
+    """Reads sample files and keeps their values.
+
+    Somebody else can have the records of a file as they are read, such as the page of a report.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[RunKey, Logged] = {}
+        self._problems: dict[RunKey, Problem] = {}
+        self._shared: dict[Hashable, Hashable] = {}
+
+    def records(self, file: SampleFile, known: Known | None = None) -> Iterator[Record]:
+        """Yield the records of a file; after the last one, keep their values or a problem.
+
+        Raises:
+            ResultError: as :meth:`SampleFile.records`; it is kept as a problem as well.
+        """
+        values = _Values(file, self._shared)
         try:
-            if file := find(run):
-                found[run.id] = values_of(file, shared, known)
+            for record in file.records(known):
+                values.add(record)
+                yield record
+        except ResultError as error:
+            self._damaged(file.run, error)
+            raise
+        try:
+            self._found[file.run.id] = values.logged()
         except Exception as error:  # noqa: BLE001 - whatever comes of what somebody wrote
-            told = (
-                error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")
-            )
-            what = f"{told.what}: there is no interval or test for these samples"
-            problems[run.id] = Problem("samples", told.where or str(run.file), what)
-    ids = [run.id for run in runs]
-    ordered = {id_: found[id_] for id_ in ids if id_ in found}
-    return resampled(ordered), tuple(problems[id_] for id_ in ids if id_ in problems)
+            self._damaged(file.run, error)
+
+    def read(self, results: Iterable[Run]) -> tuple[AllLogged, tuple[Problem, ...]]:
+        """Return the values of the runs' samples, and problems with files of samples.
+
+        No file is read again whose records somebody had.
+        """
+        runs, known, task = [*results], Known(), ""
+        for run in sorted(runs, key=attrgetter("task")):
+            if run.id in self._found or run.id in self._problems:
+                continue
+            known, task = (known if run.task == task else {}), run.task
+            try:
+                if file := find(run):
+                    for _ in self.records(file, known):
+                        pass
+            except Exception as error:  # noqa: BLE001 - as above
+                self._damaged(run, error)
+        ids = [run.id for run in runs]
+        found = {id_: self._found[id_] for id_ in ids if id_ in self._found}
+        return resampled(found), tuple(self._problems[id_] for id_ in ids if id_ in self._problems)
+
+    def _damaged(self, run: Run, error: Exception) -> None:
+        told = error if isinstance(error, SporError) else ResultError(f"cannot be used: {error!r}")
+        what = f"{told.what}: there is no interval or test for these samples"
+        self._problems[run.id] = Problem("samples", told.where or str(run.file), what)
 
 
-def values_of(
-    file: SampleFile, shared: dict[Hashable, Hashable], known: Known | None = None
-) -> Logged:
+def values_of(file: SampleFile) -> Logged:
     """Return the values of the displayed scores in a sample file, and the gaps between them.
-
-    Ids and keys of clusters are taken from ``shared``, which gets the new ones, so that many runs
-    on the same samples hold them once.
 
     Raises:
         ResultError: a line is damaged, a sample occurs twice, or these are not the samples of the
             result.
     """
-    declared = file.run.spec
-    totals = {name: declared.totals(name) for name in (*declared.reported, *declared.breakdown)}
-    values: dict[str, list[Value]] = {name: [] for name, of in totals.items() if of.is_logged}
-    ids: list[str] = []
-    keys: list[Hashable] = []
-    for record in file.records(known):
+    values = _Values(file, {})
+    for record in file.records():
+        values.add(record)
+    return values.logged()
+
+
+class _Values:
+    """The values of the displayed scores in a sample file, one record after the other.
+
+    Ids and keys of clusters are taken from ``shared``, which gets the new ones, so that many runs
+    on the same samples hold them once.
+    """
+
+    def __init__(self, file: SampleFile, shared: dict[Hashable, Hashable]) -> None:
+        self._file, self._shared = file, shared
+        self._ids: list[str] = []
+        self._keys: list[Hashable] = []
+        names = *file.run.spec.reported, *file.run.spec.breakdown
+        self._values: dict[str, list[Value]] = {name: [] for name in names}
+
+    def add(self, record: Record) -> None:
         id_, cluster = record.sample.id, record.sample.cluster
-        ids.append(str(shared.setdefault(id_, id_)))
-        keys.append(shared.setdefault(cluster, cluster))
-        for metric, of_metric in values.items():
+        self._ids.append(str(self._shared.setdefault(id_, id_)))
+        self._keys.append(self._shared.setdefault(cluster, cluster))
+        for metric, of_metric in self._values.items():
             of_metric.append(record.scores.get(metric))
-    if len(set(ids)) < len(ids) or len(ids) != file.run.n:
-        raise ResultError(
-            f"has {len(ids)} samples, {len(set(ids))} of them different, but the result is of "
-            f"{file.run.n}",
-            where=file.path,
-        )
-    try:
-        columns = {metric: Column.of(each, totals[metric]) for metric, each in values.items()}
-    except ResultError as error:
-        raise ResultError(error.what, where=file.path) from error
-    for metric, column in columns.items():
-        reported = file.run.scores.get(metric, math.nan)
-        if metric in file.run.scores and not math.isclose(
-            column.value, reported, rel_tol=_CLOSE, abs_tol=_CLOSE
-        ):
-            raise ResultError(
-                f"its samples have {metric} {column.value:.4f}, but the result says {reported:.4f}",
-                where=file.path,
-            )
-    return Logged.of(declared, ids, keys, columns)
+
+    def logged(self) -> Logged:
+        """Return the values and the gaps, as :func:`values_of`."""
+        run, place, ids = self._file.run, self._file.path, self._ids
+        totals = {name: run.spec.totals(name) for name in self._values}
+        if len(set(ids)) < len(ids) or len(ids) != run.n:
+            what = f"has {len(ids)} samples, {len(set(ids))} of them different"
+            raise ResultError(f"{what}, but the result is of {run.n}", where=place)
+        try:
+            columns = {
+                metric: Column.of(each, totals[metric])
+                for metric, each in self._values.items()
+                if totals[metric].is_logged
+            }
+        except ResultError as error:
+            raise ResultError(error.what, where=place) from error
+        for metric, column in columns.items():
+            reported = run.scores.get(metric, math.nan)
+            if metric in run.scores and not math.isclose(
+                column.value, reported, rel_tol=_CLOSE, abs_tol=_CLOSE
+            ):
+                what = f"its samples have {metric} {column.value:.4f}"
+                raise ResultError(f"{what}, but the result says {reported:.4f}", where=place)
+        return Logged.of(run.spec, ids, self._keys, columns)
 
 
 def resampled(logged: AllLogged) -> AllLogged:

@@ -305,7 +305,7 @@ def samples_of(result: TaskResult, cluster: str | None = None) -> TaskSamples:
         raise ResultError(what, where=result.path)
     if result.run:
         spec = result.run.spec
-        own = values_of(SampleFile(result.path, result.run), {})
+        own = values_of(SampleFile(result.path, result.run))
         names = (*spec.reported, *(gap.name for gap in spec.gaps))
         columns = {name: own.columns[name] for name in names if name in own.columns}
         facts = {name: spec.scores[name] for name in columns}

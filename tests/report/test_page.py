@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import shutil
+from collections import Counter
 from html import unescape
 from itertools import product
 from pathlib import Path
@@ -220,6 +221,22 @@ def test_documents_are_read_as_often_for_many_runs_as_for_one(tmp_path):
         write_run(tmp_path, name, towns, model=name)
         of_first.with_stem(of_first.stem[:-1] + name).write_bytes(of_first.read_bytes())
     assert count() == alone
+
+
+def test_tables_with_a_page_are_those_without_and_read_a_file_no_second_time(tmp_path):
+    towns = list(map(town, range(8)))
+    for name, model in zip("abcdef", "uvwxyy", strict=True):  # the last is a copy, in no row
+        write_run(tmp_path, name, towns, model=model)
+    cut, short, foreign, *_ = sorted(tmp_path.glob("samples_*"))
+    cut.write_bytes(cut.read_bytes()[:-40])
+    short.write_bytes(b"".join(short.read_bytes().splitlines(keepends=True)[:-1]))
+    foreign.write_text(foreign.read_text().replace('"parent": 40.0', '"parent": 41.0'))
+    alone = report.write([tmp_path])
+    with patch.object(logged_samples, "open_file", wraps=logged_samples.open_file) as opening:
+        assert report.write([tmp_path], tmp_path / "out") == alone
+    opened = Counter(call.args[0] for call in opening.call_args_list)
+    assert sorted(opened.values()) == [1, 1, 1, 1, 1, 2]  # one is read for floors
+    assert sum(problem.kind == "samples" for problem in alone.problems) == 3
 
 
 def test_a_damaged_sample_file_is_shown_up_to_the_damage(tmp_path):

@@ -14,7 +14,7 @@ from spor_tasks.report.document import SCHEMA, csv_text, json_text, latex, markd
 from spor_tasks.report.exhibit import exhibit
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.facts import Declared
-from spor_tasks.results.logged import read
+from spor_tasks.results.logged import Reader
 from spor_tasks.results.runs import collect as collect_runs
 from spor_tasks.results.samples import alone
 from tests.support import cell_runs, golden, table_runs
@@ -57,7 +57,7 @@ def test_scores_of_a_breakdown_add_no_test_between_arms(tmp_path):
         for each in collect_runs([tmp_path]).runs
         if each.spec.sets.aspect == "systematicity"
     ]
-    rows, _ = comparisons(results, read(results)[0])
+    rows, _ = comparisons(results, Reader().read(results)[0])
     assert {row.metric for row in rows if row.difference} == {"parent"}
     assert {row.metric for row in rows if row.arms[0].counts} == {"chrf", "coverage"}
     assert {n for row in rows for n in row.arms[0].counts} == {SAMPLES}

@@ -14,7 +14,7 @@ from spor_tasks.metrics.totals import GROUP_MEANS, MEAN, RATIO
 from spor_tasks.results.compare import comparisons
 from spor_tasks.results.compare import interval as interval_of
 from spor_tasks.results.facts import KeyGap
-from spor_tasks.results.logged import Logged, read, same_samples
+from spor_tasks.results.logged import Logged, Reader, same_samples
 from spor_tasks.results.runs import collect
 from spor_tasks.results.stats import over_runs
 from tests.support.result_files import declaring, distinct, rows_of, write_rows
@@ -95,7 +95,7 @@ def runs(tmp_path):
 
 
 def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs):
-    rows, _ = comparisons(runs, read(runs)[0])
+    rows, _ = comparisons(runs, Reader().read(runs)[0])
     (row,) = (row for row in rows if row.metric == GAP.name)
     cell = row.arms[0]
     assert cell.values == (14.5, 15.5)
@@ -105,7 +105,7 @@ def test_a_gap_is_a_row_with_an_interval_and_without_a_test(runs):
 
 
 def test_a_gap_of_one_run_has_a_bootstrap_over_the_samples_of_both(runs):
-    found = interval_of(read(runs[:1])[0], GAP.name, runs[:1])
+    found = interval_of(Reader().read(runs[:1])[0], GAP.name, runs[:1])
     assert found.source == "samples"
     reach = 1.96 * 2.03  # standard errors of 5.74 / √10 and 2.87 / √10, together 2.03
     assert (found.low, found.high) == pytest.approx((14.5 - reach, 14.5 + reach), abs=0.4)
@@ -132,7 +132,7 @@ def test_a_prior_on_known_entities_is_seen(prior, tmp_path):
         write(tmp_path, arm, {name: [*map(float, of)] for name, of in values.items()}, arm=arm)
     gap = KeyGap("parent", "parent_twin")
     runs = runs_in(tmp_path, gap, reported=(*gap,))
-    found, problems = comparisons(runs, read(runs)[0])
+    found, problems = comparisons(runs, Reader().read(runs)[0])
     assert problems == ()
     (row,) = (row for row in found if row.metric == gap.name)
     assert row.score.label == "PARENT, original − twin"
@@ -150,7 +150,7 @@ def test_a_few_outputs_with_most_of_the_words_are_named_beside_the_score(long, n
         values = np.hstack([found, lengths, lengths[:, :1], lengths[:, :1]]).tolist()
         write(tmp_path, str(seed), {"totto_bleu": values}, seed=seed)
     runs = [declaring(run, reported=("totto_bleu",)) for run in collect([tmp_path]).runs]
-    (row,), _ = comparisons(runs, read(runs)[0])
+    (row,), _ = comparisons(runs, Reader().read(runs)[0])
     assert any("as 4 equal clusters" in note for note in row.arms[0].notes) == noted
 
 
