@@ -1,12 +1,17 @@
 """`spor score`: what it prints, what it reads, and how it fails."""
 
+import gc
+import io
 import json
 import re
+import sys
+from itertools import count
 
 import pytest
 
 from spor_tasks import cli
 from spor_tasks.core.registry import registry
+from spor_tasks.evaluation import score as scoring
 from spor_tasks.results import runs
 from spor_tasks.results.samples import find
 from tests.conftest import REPOSITORY
@@ -225,6 +230,31 @@ def test_rows_of_a_csv_are_named_of_a_csv_alone(name, tmp_path, spor):
     error = spor(f"score {tmp_path / 'out.txt'} {options}", ends=2)
     assert ("Rows of a csv" in error) == (name == "ships.csv")
     assert "has 1 samples" in error
+
+
+@pytest.mark.parametrize("ends", [0, 2])
+def test_garbage_is_collected_again_also_after_an_error(ends, tmp_path, spor, monkeypatch):
+    during, score = [], scoring.score
+
+    def watched(*files, **options):
+        during.append(gc.isenabled())
+        return score(*files, **options)
+
+    monkeypatch.setattr(scoring, "score", watched)
+    row = {**ROW, "output": None} if ends else ROW
+    spor(f"score {write_rows(tmp_path / 'outputs', row)} {CWIO}", ends=ends)
+    assert during == [False]
+    assert gc.isenabled()
+
+
+@pytest.mark.parametrize(("pace", "is_terminal"), [(2, True), (0.001, True), (2, False)])
+def test_long_judging_shows_a_bar_on_a_terminal(pace, is_terminal, tmp_path, spor, monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr("tqdm.std.time", count(step=pace).__next__)
+    spor(f"score {write_rows(tmp_path / 'outputs', ROW, UNSAID)} {CWIO}")
+    assert ("judging: " in stream.getvalue()) == (is_terminal and pace > 1)
 
 
 def test_samples_of_lm_eval_are_scored_as_they_were(tmp_path, spor):
