@@ -12,8 +12,13 @@ import string
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import chain, combinations, filterfalse, pairwise
 from typing import NamedTuple
+
+_PUNCTUATION = frozenset(
+    string.punctuation[start:end]
+    for start, end in combinations(range(len(string.punctuation) + 1), 2)
+)
 
 
 def tokens(text: str) -> tuple[str, ...]:
@@ -22,12 +27,12 @@ def tokens(text: str) -> tuple[str, ...]:
     A token is dropped if it is a substring of ASCII's punctuation in code order, as published:
     ``"()"`` goes, ``"..."`` and the quotes, written ``"``"`` and ``"''"``, stay.
     """
-    return tuple(token for token in all_tokens(text) if token not in string.punctuation)
+    return tuple(filterfalse(_PUNCTUATION.__contains__, all_tokens(text)))
 
 
 def all_tokens(text: str) -> tuple[str, ...]:
     """Return the tokens of ``text``, lower-cased, with those that are only punctuation."""
-    return tuple(token for part in _sentences(text.lower()) for token in _words(part))
+    return tuple(chain.from_iterable(map(_words, _sentences(text.lower()))))
 
 
 # Sentences. They matter because a period is split off a word only at the end of a sentence.
