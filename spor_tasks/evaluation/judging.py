@@ -18,7 +18,7 @@ from spor_tasks.metrics.scores import over_groups
 from spor_tasks.metrics.tally import Column, columns_of
 from spor_tasks.metrics.totals import Numbers
 
-_ROWS_AT_ONCE = 512
+_ROWS_AT_ONCE = 128
 _SECONDS = 1.0  # before a bar is shown
 
 

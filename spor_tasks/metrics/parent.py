@@ -8,10 +8,10 @@ those of SPOR's published evaluation [code].
 import math
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, compress
 from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
@@ -35,9 +35,9 @@ _EPSILON = 1e-8
 
 # Most test sets have fewer under both tables, so that another arm finds its references counted:
 # about 23 kB a sample. Entities recur; the test sets have some 2,000. Both tables are compared with
-# an output in turn.
+# a text in turn.
 _PREPARED_SAMPLES = 4096
-_RECENT_OUTPUTS = 1024
+_RECENT_TEXTS = 1024
 _KNOWN_ENTITIES = 8192
 
 
@@ -72,8 +72,8 @@ class Parent(Metric):
 
     ``weight`` is the paper's λ, the table's share in recall: recall is the references' to the power
     1 - λ times the table's to the power λ, so that 0.5 is their geometric mean. N-grams go up to
-    ``max_order``. ``full_table`` keeps the WebNLG units that the published evaluation drops from
-    the table; E2E tables are always full.
+    ``max_order``, at most 255. ``full_table`` keeps the WebNLG units that the published evaluation
+    drops from the table; E2E tables are always full.
     """
 
     units = ("facts",)
@@ -138,7 +138,7 @@ PARENT = Parent()
 PARENT_FULL_TABLE = Parent(full_table=True)
 
 
-@lru_cache(maxsize=_RECENT_OUTPUTS)
+@lru_cache(maxsize=_RECENT_TEXTS)
 def _evidence(
     table: tuple[DataUnit, ...],
     references: tuple[str, ...],
@@ -157,29 +157,26 @@ def _evidence(
     return ParentEvidence(*map(max, zip(*against, strict=True)))
 
 
-_tokens = lru_cache(maxsize=_RECENT_OUTPUTS)(tokens)
+_tokens = lru_cache(maxsize=_RECENT_TEXTS)(tokens)
 
 
 class NGrams(NamedTuple):
-    """The n-grams of one order in a text, and how many tokens of each the table has.
+    """The n-grams of a text by their orders, and how many tokens of each the table has.
 
     An n-gram is entailed in that proportion; tokens are counted and divided last, so that every
-    sum is exact. ``entailed`` is the sum.
+    sum is exact.
     """
 
-    entailed_of: Mapping[str, int]
-    entailed: int
+    orders: Sequence[Collection[str]]
+    entailed: Sequence[bytes]
 
 
 class _PreparedSample(NamedTuple):
-    """The table and the references of one sample; each reference by the orders of its n-grams.
-
-    ``lexicon`` holds the tokens of all values.
-    """
+    """The table and the references of one sample; ``lexicon`` holds the tokens of all values."""
 
     values: Sequence[tuple[str, ...]]
     lexicon: frozenset[str]
-    references: Sequence[Sequence[NGrams]]
+    references: Sequence[NGrams]
 
 
 @lru_cache(maxsize=_PREPARED_SAMPLES)
@@ -193,29 +190,34 @@ def _prepare(
     tokenized = (tuple(chain.from_iterable(map(_entity_tokens, each))) for each in parts)
     values = tuple(value for value in tokenized if value)
     lexicon = frozenset(token for value in values for token in value)
-    expected = [ngrams_of(tokens(reference), max_order, lexicon) for reference in references]
+    expected = [ngrams_of(_tokens(reference), max_order, lexicon) for reference in references]
     return _PreparedSample(values, lexicon, expected)
 
 
-def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> list[NGrams]:
-    """Return the n-grams of each order, and how many tokens of each the lexicon has.
+def ngrams_of(text: Sequence[str], max_order: int, lexicon: frozenset[str]) -> NGrams:
+    """Return the n-grams of a text up to an order, and how many tokens of each the lexicon has."""
+    entailed = [bytes(map(lexicon.__contains__, text))]
+    for order in range(1, max_order):
+        entailed.append(bytes(map(operator.add, entailed[-1], entailed[0][order:])))
+    return NGrams(_ngrams(tuple(text), max_order), entailed)
+
+
+@lru_cache(maxsize=_RECENT_TEXTS)
+def _ngrams(text: tuple[str, ...], max_order: int) -> Sequence[Mapping[str, None]]:
+    """Return the n-grams of each order as a set that keeps their places.
 
     An n-gram is its tokens joined by spaces, of which they have none: a string keeps its hash, and
     the garbage collector need not walk it. All are different, see :func:`_numbered`.
     """
-    ngrams, entailed = text, [token in lexicon for token in text]
-    entailed_tokens: Sequence[int] = entailed
+    ngrams: Sequence[str] = text
     orders = []
     for order in range(max_order):
         if order:
-            ngrams = [
-                f"{ngram} {token}" for ngram, token in zip(ngrams, text[order:], strict=False)
-            ]
-            entailed = list(map(operator.add, entailed, entailed_tokens[order:]))
-        entailed_of = dict(zip(ngrams, entailed, strict=True))
-        if len(entailed_of) < len(ngrams):
-            entailed_of = dict(zip(_numbered(ngrams), entailed, strict=True))
-        orders.append(NGrams(entailed_of, sum(entailed)))
+            ngrams = [*map(" ".join, zip(ngrams, text[order:], strict=False))]
+        different = dict.fromkeys(ngrams)
+        if len(different) < len(ngrams):
+            different = dict.fromkeys(_numbered(ngrams))
+        orders.append(different)
     return orders
 
 
@@ -237,17 +239,17 @@ def _entity_tokens(entity: str) -> tuple[str, ...]:
     return tokens(display(entity))
 
 
-def compared(output: Sequence[NGrams], reference: Sequence[NGrams]) -> tuple[float, float]:
+def compared(output: NGrams, reference: NGrams) -> tuple[float, float]:
     """Return an output's precision, and its recall of one reference."""
     precisions, recalls = [], []
-    for order, (written, expected) in enumerate(zip(output, reference, strict=True), start=1):
-        entailed_of = expected.entailed_of
-        shared = [entailed_of[ngram] for ngram in written.entailed_of if ngram in entailed_of]
-        count, shared_entailed = len(written.entailed_of), sum(shared)
+    written_and_expected = zip(*output, *reference, strict=True)
+    for order, (written, of_written, expected, of_expected) in enumerate(written_and_expected, 1):
+        shared = [*compress(of_written, map(expected.__contains__, written))]
+        count, shared_entailed, entailed = len(written), sum(shared), sum(of_expected)
         # An n-gram of the reference is right; any other is as right as the table entails it.
-        right = order * len(shared) + written.entailed - shared_entailed
+        right = order * len(shared) + sum(of_written) - shared_entailed
         precisions.append(right / (order * count) if count else 0.0)
-        recalls.append(shared_entailed / expected.entailed if expected.entailed else 1.0)
+        recalls.append(shared_entailed / entailed if entailed else 1.0)
     precision = _geometric_mean(precisions) if precisions[0] else 0.0
     recall = _geometric_mean(recalls) if recalls[0] else FLOOR
     return precision, recall
