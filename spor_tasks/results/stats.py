@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, variance
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -313,12 +314,16 @@ def randomization_p_values(
     same exchanges, each on the samples with a verdict of both. NaN is a pair without such samples,
     or of a score that cannot be resampled.
 
-    A p below what so many resamples can show is bounded by Hoeffding's inequality (1963).
+    Where a score is a weighted sum, an exchange is as extreme as what was observed if it splits the
+    clusters in two parts that disagree on which system is better. Any other score, such as BLEU, is
+    computed anew for both parts of each exchange, and so has the interval of the same exchanges
+    (Hartigan, 1969). A p of a sum, if it is below what so many resamples can show, is bounded by
+    Hoeffding's inequality (1963).
     """
     if not pairs:
         return []
     count = count_of(clusters)
-    effects, first, second = _effects(pairs, clusters, count)
+    effects, first, second, others = _effects(pairs, clusters, count)
     squares = np.empty(len(pairs))
     for some in _blocks(len(pairs), count):
         squares[some] = ((effects[first[some]] - effects[second[some]]) ** 2).sum(axis=1)
@@ -334,7 +339,10 @@ def randomization_p_values(
     p = (extreme + 1) / (resamples + 1)
     with np.errstate(invalid="ignore", divide="ignore"):  # all effects may be 0
         bound = 2 * np.exp(-(observed**2) / (2 * squares))
-    return [float(value) for value in np.where(np.isnan(observed), np.nan, np.fmin(p, bound))]
+    p = np.where(np.isnan(observed), np.nan, np.fmin(p, bound))
+    for each in others:
+        p[each.pairs] = each.p_values(_exchanges(count, seed, resamples))
+    return [float(value) for value in p]
 
 
 def randomization_interval(
@@ -350,27 +358,42 @@ def randomization_interval(
     None if some end is infinite: fewer than six clusters reject nothing.
     """
     count, scored = count_of(clusters), pair[0].scored & pair[1].scored
-    rows, (first,), (second,) = _effects([pair], clusters, count)
-    effects = rows[first] - rows[second]
-    if np.isnan(effects[0]):
+    rows, (first,), (second,), others = _effects([pair], clusters, count)
+    exchanges = _exchanges(count, SEED, RESAMPLES)
+    if others:
+        (value,) = others[0].values
+        of_parts: Iterable[Numbers] = (each[0] for each in others[0].differences(exchanges))
+    else:
+        effects = rows[first] - rows[second]
+        value = float(effects.sum())
+        of_samples = np.mean([each.take(scored).shares for each in pair], axis=0)
+        shares: Numbers = np.bincount(clusters[scored], of_samples, count).astype(np.float64)
+        of_parts = _sums_of_parts(effects, shares, exchanges)
+    if math.isnan(value):
         return None
-    own, theirs = (each.take(scored) for each in pair)
-    of_samples = np.mean([own.shares, theirs.shares], axis=0)
-    shares = np.bincount(clusters[scored], of_samples, count)
-    both, slack = np.stack([effects, shares], axis=1), _slack((effects**2).sum()) / 2
     lower, higher = [], []
-    for signs in _exchanges(count, SEED, RESAMPLES):
-        one = (1 + signs) / 2 @ both
-        parts = np.stack([one, both.sum(axis=0) - one])
-        moved = np.where(np.abs(parts[..., 0]) <= slack, 0, parts[..., 0])
-        empty = parts[..., 1] < ROUNDING
-        of_part = moved / np.where(empty, 1, parts[..., 1])
-        lower.append(np.where(empty, -np.inf, of_part).min(axis=0))
-        higher.append(np.where(empty, np.inf, of_part).max(axis=0))
+    for parts in of_parts:
+        lower.append(np.where(np.isnan(parts), -np.inf, parts).min(axis=1))
+        higher.append(np.where(np.isnan(parts), np.inf, parts).max(axis=1))
     most = math.ceil((1 - CONFIDENCE) * (RESAMPLES + 1)) - 2  # of those beyond the end
     low = float(np.partition(np.concatenate(lower), most)[most])
     high = -float(np.partition(-np.concatenate(higher), most)[most])
-    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+    # parts of few outputs may all differ by less than the whole
+    ends = min(low, float(value)), max(high, float(value))
+    return ends if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _sums_of_parts(
+    effects: Numbers, shares: Numbers, exchanges: Iterable[Numbers]
+) -> Iterator[Numbers]:
+    """Yield the difference of both parts of some exchanges, NaN of an empty part."""
+    both, slack = np.stack([effects, shares], axis=1), _slack((effects**2).sum()) / 2
+    for signs in exchanges:
+        one = (1 + signs) / 2 @ both
+        parts = np.stack([one, both.sum(axis=0) - one], axis=1)
+        moved = np.where(np.abs(parts[..., 0]) <= slack, 0, parts[..., 0])
+        empty = parts[..., 1] < ROUNDING
+        yield np.where(empty, np.nan, moved / np.where(empty, 1, parts[..., 1]))
 
 
 def _slack(squares: Numbers) -> Numbers:
@@ -390,18 +413,56 @@ def _exchanges(count: int, seed: int, resamples: int) -> Iterator[Numbers]:
 Places = NDArray[np.int64]
 
 
+class _Others(NamedTuple):
+    """Pairs of a score that is no weighted sum, on the same samples."""
+
+    pairs: Sequence[int]
+    """Their numbers."""
+    places: Places
+    """The systems of each, of shape (pairs, 2)."""
+    totals: Totals
+    parts: Numbers
+    """The totals of each cluster, of shape (systems, clusters, k)."""
+
+    @property
+    def values(self) -> Numbers:
+        """The differences that were observed."""
+        scores = self.totals.score(self.parts.sum(axis=1))
+        return scores[self.places[:, 0]] - scores[self.places[:, 1]]
+
+    def differences(self, exchanges: Iterable[Numbers]) -> Iterator[Numbers]:
+        """Yield those of both parts of some exchanges, of shape (pairs, exchanges, 2)."""
+        whole = self.parts.sum(axis=1)[:, None]
+        for signs in exchanges:
+            for some in _blocks(len(signs), 2 * self.parts[:, 0].size):
+                one = (1 + signs[some]) / 2 @ self.parts
+                scores = self.totals.score(np.stack([one, whole - one], axis=2))
+                apart = scores[self.places[:, 0]] - scores[self.places[:, 1]]
+                yield np.where(np.abs(apart) <= ROUNDING, 0, apart)
+
+    def p_values(self, exchanges: Iterable[Numbers]) -> Numbers:
+        """Return the share of exchanges, of which one more is the observed, that are as extreme.
+
+        They are those whose parts do not both say what the whole does.
+        """
+        values, extreme, number = self.values, np.zeros(len(self.pairs)), 0
+        for apart in self.differences(exchanges):
+            agree = (np.sign(values)[:, None, None] * apart > 0).all(axis=2)
+            extreme += (~agree).sum(axis=1)
+            number += apart.shape[1]
+        return np.where(np.isnan(values), np.nan, (extreme + 1) / (number + 1))
+
+
 def _effects(
     pairs: Sequence[tuple[Column, Column]], clusters: Clusters, count: int
-) -> tuple[Numbers, Places, Places]:
+) -> tuple[Numbers, Places, Places, list[_Others]]:
     """Return rows of what each cluster adds, and for each pair the row to take from another one.
 
     Where a score is a weighted sum of what differs, such as a mean, a row is of a system: so work
-    grows with systems, not with their pairs. Any other score has a row for each pair: how far a
-    cluster pulls each system's own score, and its share of the difference. The pulls are not those
-    at the mean of both systems, for between a long-winded and a terse system BLEU has a bend. The
-    last row is of zeros.
+    grows with systems, not with their pairs. The last row is of zeros. Pairs of any other score
+    have rows of NaN, and come last.
     """
-    rows = [np.full(count, np.nan)]
+    rows, others = [np.full(count, np.nan)], list[_Others]()
     first, second = np.zeros((2, len(pairs)), np.int64)  # no verdict, unless there is one
     groups: dict[tuple[int, bytes], list[int]] = defaultdict(list)
     all_columns = {id(column): column for pair in pairs for column in pair}
@@ -427,24 +488,20 @@ def _effects(
             first[numbers], second[numbers] = starts[::2], starts[1::2]
             rows += [*(parts * weights).sum(axis=-1)]
             continue
-        first[numbers], second[numbers] = len(rows) + np.arange(len(numbers)), -1
-        scores = totals.score(parts.sum(axis=1))
-        pulls = [totals.pulls(part.sum(axis=0), part) for part in parts]
-        shares = [
-            np.bincount(clusters[some], column.take(some).shares, count)
-            for column in columns.values()
-        ]
-        for pair in of_pairs:
-            own, theirs = (places[id(column)] for column in pair)
-            weights = _weights(totals, parts[[own, theirs]])
-            if weights is not None:  # other pairs kept the group from being such a sum
+        left = list[tuple[int, list[int]]]()
+        for number, pair in zip(numbers, of_pairs, strict=True):
+            own, theirs = of_pair = [places[id(column)] for column in pair]
+            weights = _weights(totals, parts[of_pair])
+            if weights is None:
+                left.append((number, of_pair))
+            else:  # other pairs kept the group from being such a sum
+                first[number], second[number] = len(rows), -1
                 rows.append((parts[own] - parts[theirs]) @ weights)
-                continue
-            apart = pulls[own] - pulls[theirs]
-            missed = scores[own] - scores[theirs] - apart.sum()
-            rows.append(apart + missed * (shares[own] + shares[theirs]) / 2)
+        if left:
+            some_pairs, systems = zip(*left, strict=True)
+            others.append(_Others([*some_pairs], np.array(systems), totals, parts))
     rows.append(np.zeros(count))
-    return np.stack(rows), first, second
+    return np.stack(rows), first, second, others
 
 
 def _weights(totals: Totals, parts: Numbers) -> Numbers | None:
@@ -459,9 +516,11 @@ def _weights(totals: Totals, parts: Numbers) -> Numbers | None:
     sizes = np.abs(parts).sum(axis=1).max(axis=0)[differing]
     steps[np.arange(len(differing)), differing] = sizes
     weights[differing] = totals.pulls(middle, steps) / sizes
-    scores = totals.score(sums)
-    missed = np.abs((sums - sums[0]) @ weights - (scores - scores[0]))
-    return weights if missed.max() <= _LINEAR else None
+    # as far away as all of what the systems have: near by, any score is a sum
+    points = np.concatenate([sums, middle + steps])
+    scores, sums_there = totals.score(points), (points - sums[0]) @ weights
+    missed = np.abs(sums_there - (scores - scores[0]))
+    return weights if missed.max() <= _LINEAR * max(1, np.abs(sums_there).max()) else None
 
 
 # --- Several runs of a system: variances ----------------------------------------------------------

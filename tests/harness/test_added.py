@@ -174,7 +174,7 @@ def test_a_whole_shipped_test_has_floors_of_an_added_score(tmp_path):
         rows = with_floors(collect([folder])).floors
         return {(row.model, row.metric): row.as_is.mean for row in rows}
 
-    own, both = floors(tmp_path / "own"), floors(tmp_path)
+    own, both = floors(tmp_path / "own"), floors(tmp_path / "both")
     added = {key: value for key, value in both.items() if key[1] == "bleu"}
     assert both == own | added
     assert [*added] == [(model, "bleu") for model in dict.fromkeys(model for model, _ in own)]

@@ -11,7 +11,7 @@ from scipy import stats
 from docs.benchmarks import intervals
 from spor_tasks.core.sample import AttributeValue, Names, Sample
 from spor_tasks.metrics.tally import Column
-from spor_tasks.metrics.totals import GROUP_MEANS, Ratio
+from spor_tasks.metrics.totals import GROUP_MEANS, RELATIVE_GAP, Ratio
 from spor_tasks.results import stats as sig
 from spor_tasks.results.stats import clusters_of, detectable, differences, freedom_of
 from spor_tasks.results.student import Variances, reach
@@ -299,6 +299,36 @@ def test_equal_bleu_of_long_and_short_outputs_is_no_difference(ratios):
         low, high = found.interval.low, found.interval.high
         assert low < found.value < high
         assert (low <= 0 <= high) == (found.p >= 0.05)
+
+
+@pytest.mark.parametrize("outputs", [1, 3, 5, 6, 100])
+def test_a_gap_to_a_few_clusters_is_found_by_chance_alone(outputs):
+    """An exchange of all outputs of a kind says nothing of other outputs of that kind."""
+    rng, clusters = np.random.default_rng(outputs), np.arange(200)
+    few, seen = clusters < outputs, []
+    for _ in range(60):
+        values = rng.normal(60, 15, 200) + rng.normal(0, 12, (2, 200))
+        rows = [np.stack([each * ~few, ~few, each * few, few], axis=1) for each in values]
+        pair = [Column(each.astype(float), RELATIVE_GAP) for each in rows]
+        seen.append(sig.difference(*pair, clusters))
+    assert sum(found.p < 0.05 for found in seen) <= (0 if outputs < 6 else 8)
+    assert all((found.interval is None) == (outputs < 6) for found in seen)
+
+
+@pytest.mark.parametrize(("quality", "words"), [(-0.5, 12), (-0.45, 12), (0.0, 3)])
+def test_equal_bleu_of_few_matches_is_no_difference(quality, words):
+    """Without a match of some order BLEU jumps, which is no evidence of any cluster."""
+    rng, clusters = np.random.default_rng(words), np.arange(40)
+    seen = []
+    for _ in range(60):
+        lengths = rng.integers(words - 2, words + 3, 40).astype(float)
+        pair = [intervals.bleu_column(rng, lengths, quality) for _ in range(2)]
+        seen.append(sig.difference(*pair, clusters, (0, 100)))
+    assert sum(found.p < 0.05 for found in seen) <= 8
+    for found in seen:
+        if found.interval:
+            assert found.interval.low <= found.value <= found.interval.high
+            assert (found.interval.low <= 0 <= found.interval.high) == (found.p >= 0.05)
 
 
 def test_a_few_outputs_with_most_of_the_words_widen_the_interval_of_bleu():
