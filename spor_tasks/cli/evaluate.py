@@ -79,7 +79,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Namespace) -> int:
-    import_first("spor_tasks.evaluation.checks")
+    import_first("spor_tasks.evaluation.checks", is_command=True)
     from lm_eval.utils import make_table
 
     from spor_tasks.evaluation.checks import check, lm_eval_errors, task_names
@@ -122,6 +122,7 @@ def _run(arguments: Sequence[str], sources: Sequence[str], options: argparse.Nam
         if foreign:
             _run_lm_eval(options, config)
             return 0
+        import_first("torch", is_command=True)
         with not_ended():
             evaluator.evaluate(
                 models,

@@ -47,22 +47,25 @@ def not_ended() -> Iterator[None]:
         raise ForeignError(f"another package ends the program: {in_words(error)}") from error
 
 
-def import_first(*names: str) -> None:
+def import_first(*names: str, is_command: bool = False) -> None:
     """Import modules of these names that are not yet imported, where there are such modules.
 
-    Nothing looks for garbage meanwhile, nor later in what is there by then: an evaluation would
-    spend a fifth of its start on that, in vain.
+    Nothing looks for garbage meanwhile; in a process of our own (``is_command``) nor later in what
+    is there by then. An evaluation would spend a third of its start on that, in vain.
     """
     if not (missing := set(names) - sys.modules.keys()):
         return
+    looks = gc.isenabled()
     gc.disable()
     try:
         for name in missing:
             with suppress(ImportError):
                 import_module(name)
-        gc.freeze()
+        if is_command:
+            gc.freeze()
     finally:
-        gc.enable()
+        if looks:
+            gc.enable()
 
 
 def in_words(error: BaseException) -> str:

@@ -1,5 +1,6 @@
 """Whatever an entry point of another package does, a command ends as without it, or says why."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import pytest
 
 from spor_tasks import cli
 from spor_tasks.core import registry as registries
-from spor_tasks.core.foreign import Foreign, ForeignError, guarded
+from spor_tasks.core.foreign import Foreign, ForeignError, guarded, import_first
 from spor_tasks.core.registry import Entry, Registry, registry
 from spor_tasks.metrics.chrf import CHRF
 from spor_tasks.results import facts
@@ -213,3 +214,17 @@ def test_a_command_that_a_package_ends_fails(monkeypatch, capsys):
     monkeypatch.setattr("spor_tasks.cli.show.run", lambda _: sys.exit(0))
     assert cli.main(["show", "x", "0"]) == 2
     assert "another package ends the program: SystemExit: 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_importing_leaves_the_search_for_garbage_as_it_was(looks, tmp_path, monkeypatch):
+    (tmp_path / f"imported_{looks}.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(gc, "freeze", None)
+    try:
+        (gc.enable if looks else gc.disable)()
+        import_first(f"imported_{looks}", "no_such_module")
+        assert f"imported_{looks}" in sys.modules
+        assert gc.isenabled() == looks
+    finally:
+        gc.enable()
