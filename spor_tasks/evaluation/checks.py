@@ -133,7 +133,8 @@ def check_model(settings: EvaluatorConfig, tasks: Sequence[TaskFile], arguments:
             "prompts.",
         )
     batch_size = arguments.get("batch_size", settings.batch_size)
-    if not re.fullmatch(r"0*[1-9]\d*|auto(:\d+(\.\d+)?)?|None", str(batch_size)):
+    is_right = re.fullmatch(r"0*[1-9]\d*|auto(:\d+(\.\d+)?)?|None", str(batch_size))
+    if backend(settings.model).adapter and not is_right:  # others have their own meanings
         what = f"{batch_size} is neither a whole number from 1 nor auto"
         raise ConfigError(what, where="batch_size")
     device = arguments.get("device", settings.device)
@@ -178,7 +179,7 @@ def _check_abilities(
 ) -> None:
     """Refuse what the type of model cannot do, at which lm-eval would fail late or never."""
     abilities = backend(settings.model)
-    has_beams = settings.gen_kwargs.get("num_beams", 1) != 1
+    has_beams = settings.gen_kwargs.get("num_beams") not in (None, 1)
     searching = next((task.name for task in tasks if has_beams or task.sets.decoding), None)
     asking = next((task.name for task in tasks if task.asks_likelihoods), None)
     has_tokenizer = str(arguments.get("tokenizer_backend", "")).lower() != "none"
@@ -195,7 +196,7 @@ def _check_abilities(
             f"Name the adapter with {abilities.adapter}=.",
         ),
         (
-            "merge" in arguments and not abilities.has_beams,
+            "merge" in arguments and abilities.on_transformers and not abilities.has_beams,
             "does not merge adapters",
             "Use `spor-hf`, or leave merge= away.",
         ),

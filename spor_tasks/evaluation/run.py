@@ -71,13 +71,15 @@ _OF_TRANSFORMERS = (
     "device_map",
     "local_files_only",
     "low_cpu_mem_usage",
-    "quantization_config",
     "token",
     "torch_dtype",
     "use_safetensors",
     "variant",
 )
 """Further arguments, which lm-eval's models of transformers pass on."""
+
+_OF_OTHERS = ("ubatch_size",)
+"""Arguments that models of vLLM and SGLang pass on, and that are nearly another's name."""
 
 _ARGUMENTS = "The documentation of lm-eval's models names all."
 
@@ -246,7 +248,8 @@ class Evaluator:
         os.environ["TOKENIZERS_PARALLELISM"] = "false"  # as lm-eval's command line has it
         with checkpoints.loading(str(arguments.get("pretrained", self._type)), _CANNOT_LOAD):
             kind = get_model(self._type)
-            further = _OF_TRANSFORMERS if backends.backend(self._type).on_transformers else ()
+            is_of_transformers = backends.backend(self._type).on_transformers
+            further = _OF_TRANSFORMERS if is_of_transformers else _OF_OTHERS
             _check_arguments(kind, arguments, further)
             model = kind.create_from_arg_obj(arguments, self._settings)
         weights = getattr(getattr(model, "_model", None), "dtype", None)
@@ -265,7 +268,10 @@ class Evaluator:
 def _check_arguments(kind: type[LM], arguments: Arguments, further: Sequence[str]) -> None:
     """Refuse a misspelt argument; a name that is like no other may be transformers' own."""
     makers = (vars(part).get("__init__", object.__init__) for part in kind.__mro__)
-    known = dict.fromkeys(chain(*(inspect.signature(each).parameters for each in makers), further))
+    taken = chain(*(inspect.signature(each).parameters.values() for each in makers))
+    rest = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    names = (each.name for each in taken if each.kind not in rest and each.name != "self")
+    known = dict.fromkeys(chain(names, further))
     if name := misspelt(arguments, known):
         what, remedy = f"there is no argument {name!r}", advice(name, known, _ARGUMENTS)
         raise ConfigError(what, where="model_args", remedy=remedy)

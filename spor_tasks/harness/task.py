@@ -217,7 +217,7 @@ class SporTask(host.HostTask):
             return requests
         for request in requests:
             prompt, decoding = request.arguments
-            if decoding.get("num_beams", 1) > 1:
+            if (decoding.get("num_beams") or 1) > 1:
                 request.request_type = backends.BEAM_REQUESTS
             request.arguments = prompt, backends.known_to(self._backend, decoding)
             if len(self.config.filter_list) == 1:  # spor-hf stops generating where they cut

@@ -73,7 +73,7 @@ def check_decoding(task: str, decoding: Decoding, model: Backend) -> None:
     Raises:
         ConfigError: the task asks for one of them.
     """
-    has_beams = decoding.get("num_beams", 1) > 1
+    has_beams = (decoding.get("num_beams") or 1) > 1
     if (has_beams or decoding.get(KEEPS_END)) and not model.has_beams:
         ability = "search with beams" if has_beams else "mark where a text ends"
         raise ConfigError(

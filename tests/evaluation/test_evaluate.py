@@ -11,12 +11,15 @@ import peft
 import pytest
 import torch
 import transformers
+from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.loggers import EvaluationTracker
 
 from spor_tasks import cli
 from spor_tasks.core.errors import ConfigError, ResultError
-from spor_tasks.evaluation.run import Evaluator, read_models
+from spor_tasks.evaluation import checks
+from spor_tasks.evaluation.run import _OF_OTHERS, Evaluator, _check_arguments, read_models
 from spor_tasks.harness import host, stubs, task_files
 from spor_tasks.models import backends
 from spor_tasks.results import runs
@@ -217,6 +220,29 @@ def test_bad_input_is_refused_before_a_model_is_loaded(
 def test_a_misspelt_argument_of_a_model_gets_the_nearest(name, right, capsys):
     assert run("--tasks", MINI, "--model", "spor-hf", "--model_args", f"{name}=float32") == 2
     assert f"nearest names are {right}, " in capsys.readouterr().err
+
+
+def test_an_argument_of_others_is_no_misspelling():
+    class Other(LM):
+        def __init__(self, merge=None, **kwargs):
+            pass
+
+    for name in ("ubatch_size", "arg", "merge"):
+        _check_arguments(Other, {name: 1}, _OF_OTHERS)
+    for name in ("merg", "mrege"):
+        with pytest.raises(ConfigError, match=f"no argument '{name}'"):
+            _check_arguments(Other, {name: 1}, _OF_OTHERS)
+
+
+def test_what_only_known_types_of_models_refuse(monkeypatch):
+    monkeypatch.setattr(checks, "model_registry", {"mine": None, "hf": None})
+    wrong = {"merge": True, "batch_size": 0}
+    checks.check(EvaluatorConfig(model="mine", tasks=[MINI]), [wrong])
+    for name, value in wrong.items():
+        with pytest.raises(ConfigError, match=r"merge|batch_size"):
+            checks.check(
+                EvaluatorConfig(model="hf", tasks=[MINI]), [{"pretrained": "a", name: value}]
+            )
 
 
 def test_a_misspelt_setting_in_a_file_gets_the_nearest(tmp_path, capsys):
