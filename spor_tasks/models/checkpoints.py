@@ -67,7 +67,10 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
             "trust_remote_code": arguments.get("trust_remote_code") is True,
             "other_loader": next((key for key in OTHER_LOADERS if arguments.get(key)), None),
         }
-        return msgspec.convert({**arguments, **typed}, cls)
+        known = {**arguments, **typed}  # a name of another argument may be no text in UTF-8
+        return msgspec.convert(
+            {key: known[key] for key in cls.__struct_fields__ if key in known}, cls
+        )
 
     def __hash__(self) -> int:
         return hash(repr(self))  # arguments may be of any type

@@ -191,3 +191,7 @@ def test_an_error_of_lm_eval_gets_the_advice_that_it_needs(error, what, remedy):
         raise error
     assert re.search(what, caught.value.what)
     assert re.search(remedy, caught.value.remedy)
+
+
+def test_a_name_of_an_argument_may_be_any_text():
+    assert checkpoints.Checkpoint.read({"\ud800": None, "peft": "a"}).adapter == "a"
