@@ -427,8 +427,11 @@ class _Others(NamedTuple):
     @property
     def values(self) -> Numbers:
         """The differences that were observed."""
-        scores = self.totals.score(self.parts.sum(axis=1))
-        return scores[self.places[:, 0]] - scores[self.places[:, 1]]
+        return self._apart(self.totals.score(self.parts.sum(axis=1)))
+
+    def _apart(self, scores: Numbers) -> Numbers:
+        apart: Numbers = scores[self.places[:, 0]] - scores[self.places[:, 1]]
+        return np.where(np.abs(apart) <= ROUNDING, 0, apart)
 
     def differences(self, exchanges: Iterable[Numbers]) -> Iterator[Numbers]:
         """Yield those of both parts of some exchanges, of shape (pairs, exchanges, 2)."""
@@ -436,9 +439,7 @@ class _Others(NamedTuple):
         for signs in exchanges:
             for some in _blocks(len(signs), 2 * self.parts[:, 0].size):
                 one = (1 + signs[some]) / 2 @ self.parts
-                scores = self.totals.score(np.stack([one, whole - one], axis=2))
-                apart = scores[self.places[:, 0]] - scores[self.places[:, 1]]
-                yield np.where(np.abs(apart) <= ROUNDING, 0, apart)
+                yield self._apart(self.totals.score(np.stack([one, whole - one], axis=2)))
 
     def p_values(self, exchanges: Iterable[Numbers]) -> Numbers:
         """Return the share of exchanges, of which one more is the observed, that are as extreme.
