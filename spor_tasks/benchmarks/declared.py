@@ -16,14 +16,13 @@ from spor_tasks.core.layouts import Layout, Remark
 from spor_tasks.core.named import no_sets
 from spor_tasks.core.sample import SetFacts, Sets
 from spor_tasks.core.words import joined
-from spor_tasks.corpora.sources import Archive, Repository
+from spor_tasks.corpora.sources import data_dirs
 
 
 class DeclaredSets:
     """A benchmark whose sets are data (:class:`~spor_tasks.core.contracts.Benchmark`).
 
-    A benchmark derives from it. ``specs`` are the shipped sets, and ``files`` the published files
-    that they are made of, if any.
+    A benchmark derives from it. ``specs`` are the shipped sets.
     """
 
     name: str
@@ -33,7 +32,6 @@ class DeclaredSets:
     introduction: str = ""
     groups: Mapping[str, str]
     legends: Mapping[str, str] = MappingProxyType({})
-    files: Repository | Archive | None = None
     reads_files: bool = False
 
     @cached_property
@@ -95,11 +93,11 @@ class DeclaredSets:
             SplitError: there are no such sets.
             CorpusError: a file is missing, malformed or not the published one.
         """
-        return _read(self, spec, self.files and self.files.data_dir())
+        return _read(self, spec, data_dirs())
 
 
 @cache
-def _read(sets: DeclaredSets, spec: TaskSpec, _folder: Path | None) -> Sets:
+def _read(sets: DeclaredSets, spec: TaskSpec, _folders: tuple[Path, ...]) -> Sets:
     return sets.read(spec)
 
 

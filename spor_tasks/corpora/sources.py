@@ -379,3 +379,8 @@ VIGGO = Repository(**_DECLARED["VIGGO"])
 TOTTO = Archive(**_DECLARED["TOTTO"])
 COMPMCTG = Archive(**_DECLARED["COMPMCTG"])
 SOURCES = (SPOR, LOGICNLG, VIGGO, TOTTO, COMPMCTG)
+
+
+def data_dirs() -> tuple[Path, ...]:
+    """Return the folders that published files are read from now, which variables may change."""
+    return tuple(source.data_dir() for source in SOURCES)

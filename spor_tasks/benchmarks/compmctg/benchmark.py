@@ -13,7 +13,6 @@ from spor_tasks.core.digests import sha256_of
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sample, SetFacts, Sets
 from spor_tasks.core.words import joined
-from spor_tasks.corpora import sources
 from spor_tasks.corpora.compmctg import reader
 from spor_tasks.corpora.compmctg.spaces import read_space
 
@@ -22,7 +21,6 @@ class CompMCTG(DeclaredSets):
     """The registered benchmark ``compmctg``."""
 
     name = sets.BENCHMARK
-    files = sources.COMPMCTG
     reads_files = True
 
     @cached_property

@@ -22,7 +22,6 @@ class LogicNLG(DeclaredSets):
     """The registered benchmark ``logicnlg``."""
 
     name = "logicnlg"
-    files = sources.LOGICNLG
 
     def read(self, spec: TaskSpec) -> Sets:
         """Return training set and test set, both with the prompts of the sets."""

@@ -12,14 +12,12 @@ from spor_tasks.core import named
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.errors import SplitError
 from spor_tasks.core.sample import Sets
-from spor_tasks.corpora import sources
 
 
 class Spor(DeclaredSets):
     """The registered benchmark ``spor``."""
 
     name = "spor"
-    files = sources.SPOR
 
     @cached_property
     def specs(self) -> tuple[TaskSpec, ...]:

@@ -26,7 +26,7 @@ def load(spec: TaskSpec) -> Sets:
         CorpusError: a file is missing or is not the published one.
     """
     sets = spec.sets
-    samples = _read(sets.corpus, sources.SPOR.data_dir())
+    samples = _read(sets.corpus, sources.data_dirs())
     if sets.corpus == "webnlg" and sets.aspect in {"order_invariance", "rule_learnability"}:
         pair, known = released.load(spec), samples.test
         if sets.aspect == "rule_learnability":
@@ -39,6 +39,6 @@ def load(spec: TaskSpec) -> Sets:
 
 
 @cache  # several sets are made of it
-def _read(corpus: str, _folder: Path) -> CorpusSamples:
+def _read(corpus: str, _folders: tuple[Path, ...]) -> CorpusSamples:
     samples: CorpusSamples = registry().get("corpus", corpus).read()
     return samples

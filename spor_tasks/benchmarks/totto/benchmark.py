@@ -11,7 +11,6 @@ from spor_tasks.benchmarks.declared import DeclaredSets
 from spor_tasks.core.contracts import TaskSpec
 from spor_tasks.core.digests import sha256_of_text
 from spor_tasks.core.sample import Deferred, Sample, Sets
-from spor_tasks.corpora import sources
 from spor_tasks.corpora.embedded import TOTTO_MINI
 from spor_tasks.corpora.totto import reader
 from spor_tasks.corpora.totto.linearize import TableInput, in_variant
@@ -21,7 +20,6 @@ class ToTTo(DeclaredSets):
     """The registered benchmark ``totto``."""
 
     name = "totto"
-    files = sources.TOTTO
 
     def read(self, spec: TaskSpec) -> Sets:
         """Return training set and test set with the input of the part.
