@@ -323,7 +323,7 @@ def randomization_p_values(
     if not pairs:
         return []
     count = count_of(clusters)
-    effects, first, second, others = _effects(pairs, clusters, count)
+    effects, first, second, recomputed = _effects(pairs, clusters, count)
     squares = np.empty(len(pairs))
     for some in _blocks(len(pairs), count):
         squares[some] = ((effects[first[some]] - effects[second[some]]) ** 2).sum(axis=1)
@@ -340,7 +340,7 @@ def randomization_p_values(
     with np.errstate(invalid="ignore", divide="ignore"):  # all effects may be 0
         bound = 2 * np.exp(-(observed**2) / (2 * squares))
     p = np.where(np.isnan(observed), np.nan, np.fmin(p, bound))
-    for each in others:
+    for each in recomputed:
         p[each.pairs] = each.p_values(_exchanges(count, seed, resamples))
     return [float(value) for value in p]
 
@@ -353,16 +353,17 @@ def randomization_interval(
     An exchange splits the clusters in two parts, and is as far from 0 as what was observed where
     the parts disagree on which system is better. So the interval goes from the 5 % quantile of the
     parts' lower difference to the 95 % quantile of the higher one, and 0 is outside where p of
-    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score.
+    the same exchanges is below 5 %. A cluster's part of a difference is its share of the score. A
+    score that is no weighted sum is computed anew for both parts, which the whole may exceed.
 
     None if some end is infinite: fewer than six clusters reject nothing.
     """
     count, scored = count_of(clusters), pair[0].scored & pair[1].scored
-    rows, (first,), (second,), others = _effects([pair], clusters, count)
+    rows, (first,), (second,), recomputed = _effects([pair], clusters, count)
     exchanges = _exchanges(count, SEED, RESAMPLES)
-    if others:
-        (value,) = others[0].values
-        of_parts: Iterable[Numbers] = (each[0] for each in others[0].differences(exchanges))
+    if recomputed:
+        (value,) = recomputed[0].values
+        of_parts: Iterable[Numbers] = (each[0] for each in recomputed[0].differences(exchanges))
     else:
         effects = rows[first] - rows[second]
         value = float(effects.sum())
@@ -378,7 +379,6 @@ def randomization_interval(
     most = math.ceil((1 - CONFIDENCE) * (RESAMPLES + 1)) - 2  # of those beyond the end
     low = float(np.partition(np.concatenate(lower), most)[most])
     high = -float(np.partition(-np.concatenate(higher), most)[most])
-    # parts of few outputs may all differ by less than the whole
     ends = min(low, float(value)), max(high, float(value))
     return ends if math.isfinite(low) and math.isfinite(high) else None
 
@@ -413,7 +413,7 @@ def _exchanges(count: int, seed: int, resamples: int) -> Iterator[Numbers]:
 Places = NDArray[np.int64]
 
 
-class _Others(NamedTuple):
+class _Recomputed(NamedTuple):
     """Pairs of a score that is no weighted sum, on the same samples."""
 
     pairs: Sequence[int]
@@ -456,14 +456,14 @@ class _Others(NamedTuple):
 
 def _effects(
     pairs: Sequence[tuple[Column, Column]], clusters: Clusters, count: int
-) -> tuple[Numbers, Places, Places, list[_Others]]:
+) -> tuple[Numbers, Places, Places, list[_Recomputed]]:
     """Return rows of what each cluster adds, and for each pair the row to take from another one.
 
     Where a score is a weighted sum of what differs, such as a mean, a row is of a system: so work
     grows with systems, not with their pairs. The last row is of zeros. Pairs of any other score
-    have rows of NaN, and come last.
+    have rows of NaN, and are given apart.
     """
-    rows, others = [np.full(count, np.nan)], list[_Others]()
+    rows, recomputed = [np.full(count, np.nan)], list[_Recomputed]()
     first, second = np.zeros((2, len(pairs)), np.int64)  # no verdict, unless there is one
     groups: dict[tuple[int, bytes], list[int]] = defaultdict(list)
     all_columns = {id(column): column for pair in pairs for column in pair}
@@ -500,9 +500,9 @@ def _effects(
                 rows.append((parts[own] - parts[theirs]) @ weights)
         if left:
             some_pairs, systems = zip(*left, strict=True)
-            others.append(_Others([*some_pairs], np.array(systems), totals, parts))
+            recomputed.append(_Recomputed([*some_pairs], np.array(systems), totals, parts))
     rows.append(np.zeros(count))
-    return np.stack(rows), first, second, others
+    return np.stack(rows), first, second, recomputed
 
 
 def _weights(totals: Totals, parts: Numbers) -> Numbers | None:
