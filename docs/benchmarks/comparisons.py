@@ -10,7 +10,7 @@ import numpy as np
 
 from spor_tasks.metrics.tally import Column
 from spor_tasks.results.compare import holm
-from spor_tasks.results.paired_tests import Compared, against_first
+from spor_tasks.results.paired_tests import ScoreOfSystems, against_first
 from spor_tasks.results.stats import Clusters
 
 TRIALS = 2_000
@@ -31,7 +31,7 @@ def answers(
 
 def p_values(columns: Sequence[Column], clusters: Clusters) -> list[float]:
     """Return p of each further system against the first."""
-    (found,) = against_first([Compared(columns)], clusters)
+    (found,) = against_first([ScoreOfSystems(columns)], clusters)
     return [each.p or 0.0 for each in found.differences]
 
 
@@ -53,7 +53,7 @@ def main() -> None:
         apart, called, missed = np.arange(n), 0, np.zeros(3, int)
         for _ in range(TRIALS):
             columns = [answers(rng, apart, share) for share in (right, right, right + 0.1)]
-            (found,) = against_first([Compared(columns)], apart)
+            (found,) = against_first([ScoreOfSystems(columns)], apart)
             intervals = [found.intervals[0], *(each.interval for each in found.differences)]
             called += (found.differences[0].p or 0.0) < LEVEL
             missed += [

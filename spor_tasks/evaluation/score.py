@@ -278,7 +278,7 @@ def _differences(
 ) -> Iterator[Difference]:
     """Yield what each score of each system is above the baseline's, with a paired test."""
     from spor_tasks.results.compare import holm  # both are slow to import
-    from spor_tasks.results.paired_tests import Compared, against_first, test_name
+    from spor_tasks.results.paired_tests import ScoreOfSystems, against_first, test_name
 
     repeated = _repeated([baseline, *systems])
     all_pairs = [
@@ -295,7 +295,7 @@ def _differences(
         judged = [[each.judged[name] for each in (baseline, system)] for system, name in pairs]
         columns = [[each.column.take(both[each.named]) for each in pair] for pair in judged]
         scores = [
-            Compared(of_pair, (first.info.low, first.info.high), name)
+            ScoreOfSystems(of_pair, (first.info.low, first.info.high), name)
             for of_pair, (first, _), (_, name) in zip(columns, judged, pairs, strict=True)
         ]
         tests = against_first(scores, clusters[both])

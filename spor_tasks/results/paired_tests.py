@@ -26,7 +26,7 @@ def test_name(test: str, p: float | None) -> str:
     return _BOUNDED if is_bound else test
 
 
-class Compared(NamedTuple):
+class ScoreOfSystems(NamedTuple):
     """One score of several systems on the same samples."""
 
     columns: Sequence[Column]
@@ -43,7 +43,7 @@ class Compared(NamedTuple):
         most = proportions.share_of(self.columns, self.scale)
         return None if most and (info := known_info(self.score)) and not info.is_share else most
 
-    def on_shared(self) -> "Compared":
+    def on_shared(self) -> "ScoreOfSystems":
         """Return the score of the samples that every system has a verdict on; others have none."""
         scored = np.all([column.scored for column in self.columns], axis=0)
         columns = [
@@ -62,7 +62,7 @@ class Tested(NamedTuple):
     test: str
 
 
-def against_first(scores: Iterable[Compared], clusters: Clusters) -> list[Tested]:
+def against_first(scores: Iterable[ScoreOfSystems], clusters: Clusters) -> list[Tested]:
     """Test each further system against the first by each score, on the same resamples.
 
     A score is tested on the samples with a verdict of every system. Shares of right answers, with
@@ -79,7 +79,7 @@ def against_first(scores: Iterable[Compared], clusters: Clusters) -> list[Tested
     ]
 
 
-def _without_resamples(compared: Compared, clusters: Clusters) -> Tested | None:
+def _without_resamples(compared: ScoreOfSystems, clusters: Clusters) -> Tested | None:
     """Test shares exactly, or say why a score is not tested; None of one that resamples test."""
     columns, scored = compared.columns, compared.columns[0].scored
     values = tuple(column.value for column in columns)
@@ -102,7 +102,7 @@ def _without_resamples(compared: Compared, clusters: Clusters) -> Tested | None:
     return None
 
 
-def _by_resamples(compared: Compared, clusters: Clusters, drawn: Sequence[Numbers]) -> Tested:
+def _by_resamples(compared: ScoreOfSystems, clusters: Clusters, drawn: Sequence[Numbers]) -> Tested:
     """Test one score by randomization; ``drawn`` are its columns' scores of resamples."""
     columns, most = compared.columns, compared.most
     first, *others = columns

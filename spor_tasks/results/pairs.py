@@ -28,7 +28,7 @@ from spor_tasks.results.facts import ScoreFacts
 from spor_tasks.results.logged import Logged
 from spor_tasks.results.paired_tests import (
     OVER_RUNS,
-    Compared,
+    ScoreOfSystems,
     Tested,
     against_first,
     repeats,
@@ -337,7 +337,7 @@ def _paired(
         of_scores = [_over_runs(pairs, score) for score in pairs.scores]
     else:
         compared = (
-            Compared(
+            ScoreOfSystems(
                 [each.columns[score] for each in pairs.logged],
                 samples[0].scores[score].scale,
                 score if samples[0].result.run else "",

@@ -21,7 +21,7 @@ from spor_tasks.metrics.tally import Column
 from spor_tasks.report.pairs import document
 from spor_tasks.results import paired_tests, pairs, stats
 from spor_tasks.results.compare import holm
-from spor_tasks.results.paired_tests import EXACT, RANDOMIZATION, Compared, against_first
+from spor_tasks.results.paired_tests import EXACT, RANDOMIZATION, ScoreOfSystems, against_first
 from spor_tasks.results.pairs import labels, pair
 from tests.support import foreign_tasks
 from tests.support.foreign_tasks import CHOICES, TEXTS, edited_rows, result_file, rows_of
@@ -322,7 +322,7 @@ def test_a_label_is_the_end_of_a_path_that_tells_it_apart(paths, expected):
 
 def test_systems_without_a_common_verdict_are_not_tested():
     columns = [Column.of([1.0, None]), Column.of([None, 0.5])]
-    (found,) = against_first([Compared(columns)], np.arange(2))
+    (found,) = against_first([ScoreOfSystems(columns)], np.arange(2))
     assert found.differences[0].reason == f"not tested: {pairs.NO_VERDICT}"
     assert found.intervals == (None, None)
 
@@ -330,12 +330,12 @@ def test_systems_without_a_common_verdict_are_not_tested():
 def test_shares_of_clusters_stay_between_none_and_all():
     wrong, right = (Column.of([float(value)] * 40) for value in (0, 1))
     passages = np.arange(40) // 2
-    (found,) = against_first([Compared([wrong, right])], passages)
+    (found,) = against_first([ScoreOfSystems([wrong, right])], passages)
     assert found.test == RANDOMIZATION
     lowest, highest = found.intervals
     assert (lowest.low, highest.high) == (0, 1)
     assert 0 < lowest.high < 0.2
-    (apart,) = against_first([Compared([wrong, right])], np.arange(40))
+    (apart,) = against_first([ScoreOfSystems([wrong, right])], np.arange(40))
     assert apart.test == EXACT
 
 
@@ -343,7 +343,7 @@ def test_shares_of_clusters_stay_between_none_and_all():
 def test_the_kind_of_a_score_of_ours_and_no_chance_of_its_values_decides_on_the_test(score, test):
     full, none, half = (Column.of([value] * 40) for value in (100.0, 0.0, 50.0))
     others = [full, none] if test == EXACT else [full, none, half]
-    compared = (Compared([full, each], (0, 100), score) for each in others)
+    compared = (ScoreOfSystems([full, each], (0, 100), score) for each in others)
     found = against_first(compared, np.arange(40))
     assert {each.test for each in found} == {test}
     assert len({each.intervals[0] for each in found}) == 1
@@ -353,7 +353,9 @@ def test_few_clusters_have_no_interval_of_a_system_either():
     rng = np.random.default_rng(0)
     columns = [Column.of([*map(float, rng.integers(0, 2, 60))]) for _ in range(2)]
     few, enough = (
-        found for n in (5, 6) for found in against_first([Compared(columns)], np.arange(60) % n)
+        found
+        for n in (5, 6)
+        for found in against_first([ScoreOfSystems(columns)], np.arange(60) % n)
     )
     assert few.intervals == (None, None)
     assert all(enough.intervals)
@@ -376,7 +378,7 @@ def test_a_table_of_several_tests_says_which_scores_each_is_of(runs):
 def test_the_name_of_a_test_says_that_its_p_is_a_bound():
     wrong, right = (Column.of([float(value)] * 40) for value in (0, 0.5))
     ((found,),) = (
-        each.differences for each in against_first([Compared([wrong, right])], np.arange(40))
+        each.differences for each in against_first([ScoreOfSystems([wrong, right])], np.arange(40))
     )
     assert 0 < found.p < 1 / stats.RESAMPLES
     assert paired_tests.test_name(RANDOMIZATION, found.p) == "randomization, p bounded (Hoeffding)"
@@ -389,7 +391,7 @@ def test_other_scores_are_tested_as_in_reports():
     values = [rng.normal(50, 10, 40) for _ in range(3)]
     columns = [Column.of([*each]) for each in values]
     clusters = np.arange(40) // 2
-    (found,) = against_first([Compared(columns, (0, 100))], clusters)
+    (found,) = against_first([ScoreOfSystems(columns, (0, 100))], clusters)
     for column, difference in zip(columns[1:], found.differences, strict=True):
         alone = stats.difference(column, columns[0], clusters, (0, 100))
         assert difference.interval == alone.interval
