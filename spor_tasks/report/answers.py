@@ -177,7 +177,7 @@ def _change(found: Estimate, score: ScoreFacts) -> str:
     size = f"{_number(sign * found.value, score)} {score.title}{_around(found, score, sign)}"
     if score.higher_is_better:
         return f"{'gains' if sign > 0 else 'loses'} {size}"
-    return f"has {size} {'more' if sign > 0 else 'less'}"
+    return f"is {'higher' if sign > 0 else 'lower'} by {size}"
 
 
 def _verdict(
